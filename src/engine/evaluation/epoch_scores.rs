@@ -110,22 +110,29 @@ impl EpochScores {
         Some(std::mem::replace(place, state))
     }
 
-    /// How far this scoring agrees with another of the same recording, by the names of the states.
+    /// How far this scoring agrees with another of the same recording, by the names of the states; stages of
+    /// sleep are the same state under any of their usual names.
     pub fn agreement(&self, other: &Self) -> Agreement {
         let mut states = self.states.clone();
         for state in &other.states {
-            if !states.contains(state) {
+            if place_of(&states, state).is_none() {
                 states.push(state.clone());
             }
         }
-        let place = |scores: &Self, state: Option<u16>| {
-            let name = scores.states.get(usize::from(state?))?;
-            states.iter().position(|known| known == name)
+        let places = |scores: &Self| -> Vec<Option<usize>> {
+            let names = scores.states.iter();
+            names.map(|name| place_of(&states, name)).collect()
+        };
+        let (own_places, other_places) = (places(self), places(other));
+        let place = |places: &[Option<usize>], state: Option<u16>| -> Option<usize> {
+            *places.get(usize::from(state?))?
         };
         let mut confusion = Confusion::new(states.len());
         let mut differing = Vec::new();
         for (epoch, (own, others)) in self.epochs.iter().zip(&other.epochs).enumerate() {
-            if let (Some(own), Some(others)) = (place(self, *own), place(other, *others)) {
+            if let (Some(own), Some(others)) =
+                (place(&own_places, *own), place(&other_places, *others))
+            {
                 confusion.add(own, others);
                 if own != others {
                     differing.push(epoch);
@@ -137,6 +144,31 @@ impl EpochScores {
             confusion,
             differing,
         }
+    }
+}
+
+/// The place of a state among others: the one of that name, or else the one of the same stage of sleep.
+fn place_of(states: &[String], name: &str) -> Option<usize> {
+    let exact = states.iter().position(|known| known == name);
+    exact.or_else(|| {
+        let stage = sleep_stage(name)?;
+        let is_same = |known: &String| sleep_stage(known) == Some(stage);
+        states.iter().position(is_same)
+    })
+}
+
+/// The stage of sleep that a name stands for, as the AASM rules call it: EDF+ hypnograms write "Sleep stage 2"
+/// or "Sleep stage N2". Stages 3 and 4 of Rechtschaffen and Kales are both N3. Bare numbers are no stages.
+fn sleep_stage(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_ascii_lowercase();
+    let bare = name.strip_prefix("sleep stage").map(str::trim);
+    match (bare.unwrap_or(&name), bare.is_some()) {
+        ("w" | "wake", _) | ("0", true) => Some("W"),
+        ("n1", _) | ("1", true) => Some("N1"),
+        ("n2", _) | ("2", true) => Some("N2"),
+        ("n3", _) | ("3" | "4", true) => Some("N3"),
+        ("r" | "rem", _) => Some("R"),
+        _ => None,
     }
 }
 
@@ -167,6 +199,32 @@ mod tests {
         let kappa = agreement.confusion.kappa().expect("defined");
         assert!((kappa - 0.4).abs() < 1e-12, "{kappa}");
         assert_eq!(agreement.differing, [7, 8, 9, 10, 11, 12]);
+    }
+
+    #[test]
+    fn stages_of_sleep_agree_under_their_usual_names() {
+        let note = |epoch: u32, name: &str| {
+            Annotation::new(
+                f64::from(epoch) * 30.0,
+                Some(30.0),
+                format!("Sleep stage {name}"),
+            )
+        };
+        let names = ["W", "1", "N2", "3", "4", "R", "?"];
+        let notes: Vec<Annotation> = (0..).zip(names).map(|(k, name)| note(k, name)).collect();
+        let hypnogram = EpochScores::from_annotations(&notes, 30.0, 210.0);
+        let mut own = EpochScores::sleep(210.0);
+        for (epoch, state) in [0, 1, 2, 3, 3, 4, 0].into_iter().enumerate() {
+            own.set(epoch, Some(state));
+        }
+        let agreement = own.agreement(&hypnogram);
+        assert_eq!(agreement.states[5..], ["Sleep stage ?"]);
+        assert_eq!(agreement.differing, [6]);
+        // Whoever scored stages 3 and 4 apart has them apart.
+        let itself = hypnogram.agreement(&hypnogram);
+        assert_eq!((itself.states.len(), itself.differing.len()), (7, 0));
+        let numbers = scored(&["3", "4"], "34");
+        assert_eq!(own.agreement(&numbers).states.len(), 7);
     }
 
     #[test]

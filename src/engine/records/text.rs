@@ -25,7 +25,8 @@ pub(super) fn decode_field(bytes: &[u8]) -> String {
 pub fn counted(number: usize, what: &str) -> String {
     let plural = match what {
         _ if number == 1 => "",
-        _ if what.ends_with('s') || what.ends_with("ch") => "es",
+        // The ch of an epoch is a k.
+        _ if what.ends_with('s') || (what.ends_with("ch") && !what.ends_with("epoch")) => "es",
         _ => "s",
     };
     format!("{number} {what}{plural}")

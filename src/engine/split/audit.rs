@@ -268,7 +268,11 @@ fn groups_on_both_sides(subject: &Subject<'_>) -> Option<Finding> {
         count,
         examples,
         text: format!(
-            "{count} groups (subjects or records) are both learned from and tested ({} of the test samples). The score tells how well known groups are recognised again; for new ones it is too high. Use folds by group.",
+            "{} both learned from and tested ({} of the test samples). The score tells how well known groups are recognised again; for new ones it is too high. Use folds by group.",
+            match count {
+                1 => "1 group (subject or record) is".to_owned(),
+                _ => format!("{count} groups (subjects or records) are"),
+            },
             subject.percent_of_tested(n_tested)
         ),
     })

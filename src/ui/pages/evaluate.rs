@@ -110,6 +110,7 @@ fn scores_ui(
         );
         help(ui, &text);
     }
+    leaks_ui(ui, workbench);
     worth_ui(ui, summary);
     ui.horizontal_wrapped(|ui| {
         export_ui(ui, actions);
@@ -131,6 +132,19 @@ fn scores_ui(
     groupings_ui(ui, workbench, run, actions);
     fact(ui, "Cohen's κ", number(confusion.kappa()));
     fact(ui, "Matthews", number(confusion.matthews()));
+}
+
+/// Says beside the score that it counts samples, or parts of them, that were learned.
+fn leaks_ui(ui: &mut Ui, workbench: &Workbench) {
+    let made = workbench.split().made();
+    let Some(made) = made.filter(|made| made.audit.leaks() && workbench.stale().is_none()) else {
+        return;
+    };
+    // The worst comes first.
+    if let Some(finding) = made.audit.findings.first() {
+        let text = format!("The folds leak (see Split). {}", finding.text);
+        elements::wrong(ui, &text);
+    }
 }
 
 /// All scores with their intervals over groups, drawn once for every result.

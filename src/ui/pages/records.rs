@@ -108,6 +108,20 @@ fn failed_ui(
         if again.on_hover_text(text).clicked() {
             actions.push(Action::LoadData);
         }
+        let paths: &[PathBuf] = match &draft.experiment.data.source {
+            DataPlan::Table(table) => &table.paths,
+            DataPlan::Arrays(arrays) => &arrays.paths,
+            _ => &[],
+        };
+        // What has no extension is a folder.
+        if let [path] = paths
+            && path.extension().is_some()
+        {
+            let what = "Shows its columns as signals on the Explore page, where rate, unit and names can be given";
+            if button(ui, "View as a recording", what) {
+                actions.push(Action::Explore(ExploreAction::OpenFile(path.clone())));
+            }
+        }
     });
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
         let problems = draft.experiment.data.problems();

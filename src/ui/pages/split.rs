@@ -265,7 +265,9 @@ fn remedy(
             Some(("Use folds of whole groups", by_group))
         }
         FindingKind::TooFewGroups
-            if dataset.groups().is_some() && *plan != SplitPlan::LeaveOneGroupOut =>
+            if dataset.groups().is_some()
+                && dataset.group_names().len() > 1
+                && *plan != SplitPlan::LeaveOneGroupOut =>
         {
             Some(("Use one fold per group", SplitPlan::LeaveOneGroupOut))
         }

@@ -9,6 +9,7 @@ use egui::{
 
 use super::cache::{cached, fingerprint};
 use super::chart_table::{ChartTable, extent};
+use super::short_text::text_width;
 use crate::ui::numbers::short;
 use crate::ui::palette::{self, mix};
 use crate::ui::theme;
@@ -144,7 +145,10 @@ impl ScalpMap<'_> {
     pub fn show(&self, ui: &mut Ui) -> Response {
         let font = theme::small_font(ui);
         let bar_width = font.size * 4.5;
-        let size = vec2(self.size + bar_width, self.size + font.size * 1.8);
+        // A long title is whole, and does not reach into the map beside it.
+        let title_width = text_width(ui, self.title, &font);
+        let width = (self.size + bar_width).max(title_width);
+        let size = vec2(width, self.size + font.size * 1.8);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
         ChartTable {
             n_places: self.names.len().min(self.values.len()),
@@ -161,7 +165,8 @@ impl ScalpMap<'_> {
             egui::Vec2::splat(self.size),
         );
         let tones = theme::tones(ui);
-        let title = pos2(head.center().x, rect.top() + font.size * 0.6);
+        let middle = head.center().x.max(rect.left() + title_width / 2.0);
+        let title = pos2(middle, rect.top() + font.size * 0.6);
         ui.painter()
             .text(title, Align2::CENTER_CENTER, self.title, font, tones.text);
         if let Some(texture) = self.texture(ui, response.id) {

@@ -51,7 +51,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::background::{Answer, Background, Post};
 use super::event::Event;
-use super::notices::Topic;
+use super::notices::{Gravity, Topic};
 use super::signal::{question_of, record_of};
 use super::stages::Stage;
 use super::{RecordRow, TaskError, Workbench};
@@ -59,9 +59,10 @@ use atomscope_engine::dataset::DataPlan;
 use atomscope_engine::export::{write, write_annotations};
 use atomscope_engine::features::phases::PhaseMap;
 use atomscope_engine::records::electrode_positions::{self, PlacedElectrode};
+use atomscope_engine::records::event_list::EventList;
 use atomscope_engine::records::{
-    ArrayInfo, Channel, ChannelKind, Kind, Mode, ReadOptions, Record, TimeAxis, Unit, event_list,
-    open_with,
+    Annotation, ArrayInfo, Channel, ChannelKind, Kind, Mode, ReadOptions, Record, TimeAxis, Unit,
+    counted, event_list, open_with,
 };
 use atomscope_engine::session::{
     GivenChannels, NamedMontage, OwnAnnotation, RecordingNotes, change_notes, notes_on,
@@ -651,6 +652,7 @@ impl Workbench {
         };
         match event_list::open(path, Mode::Tolerant) {
             Ok(list) => {
+                let (gravity, told) = self.told_of_import(&list);
                 let mut draft = self.document.draft.clone();
                 change_notes(&mut draft.recordings, &name, |notes| {
                     for annotation in list.annotations {
@@ -658,9 +660,39 @@ impl Workbench {
                     }
                 });
                 self.edit(draft, false);
+                // The chosen one is known by its place in the list, which is another one now.
+                if let Some(browser) = &mut self.tasks.explore.eeg {
+                    browser.look(EegView {
+                        annotation: None,
+                        ..browser.view().clone()
+                    });
+                }
+                self.notices.post(Topic::Explore, gravity, told);
             }
             Err(error) => self.notices.fail(Topic::Explore, &error.into()),
         }
+    }
+
+    /// How many annotations a file added, how many of them lie after the end, and what was odd in it.
+    fn told_of_import(&self, list: &EventList) -> (Gravity, String) {
+        let n_added = list.annotations.len();
+        let mut told = vec![format!("{} added", counted(n_added, "annotation"))];
+        let end_s = self.tasks.explore.eeg.as_ref().map(EegBrowser::duration_s);
+        let is_after = |event: &&Annotation| end_s.is_some_and(|end_s| event.onset_s >= end_s);
+        let n_after = list.annotations.iter().filter(is_after).count();
+        if n_after > 0 {
+            told.push(format!("{n_after} of them after the end of the recording"));
+        }
+        told.extend(list.warnings.iter().take(3).map(ToString::to_string));
+        let n_more = list.warnings.len().saturating_sub(3);
+        if n_more > 0 {
+            told.push(format!("{n_more} more warnings"));
+        }
+        let gravity = match (told.len(), n_added) {
+            (1, 1..) => Gravity::Done,
+            _ => Gravity::Warning,
+        };
+        (gravity, told.join("; "))
     }
 
     /// Writes the annotations of the file and the user's own in the background, in an EDF+ file with the recording.

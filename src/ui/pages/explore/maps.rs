@@ -113,7 +113,7 @@ fn band_ui(ui: &mut Ui, sides: &[BandMaps], band: usize) {
 fn map_ui(ui: &mut Ui, maps: &BandMaps, band: usize, scale: f64, signed: bool, size: f32) {
     let values: Vec<f64> = maps.powers.iter().map(|powers| powers[band]).collect();
     let unit = match maps.unit.as_str() {
-        "share" => "share".to_owned(),
+        "share" | "" => maps.unit.clone(),
         unit => format!("{unit}²"),
     };
     let title = cut(&maps.title, 18);

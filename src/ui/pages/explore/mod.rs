@@ -24,6 +24,8 @@ mod toolbar;
 mod traces;
 mod trends;
 
+use std::path::Path;
+
 use egui::{Rect, RichText, Ui};
 
 use crate::ui::app::Typing;
@@ -39,6 +41,8 @@ use atomscope_engine::session::GivenChannels;
 const FACTS_EM: f32 = 12.0;
 /// Arrays offered of a file that holds several.
 const MOST_ARRAYS: usize = 12;
+/// Recordings offered of those that the session has notes on.
+const MOST_NOTED: usize = 12;
 
 /// Whether something stands beside the recording.
 pub(in crate::ui) fn explore_has_columns(workbench: &Workbench) -> bool {
@@ -137,7 +141,28 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if empty_state(ui, text, Some("Open a recording…")) {
         actions.push(Action::Ask(Ask::Path(PathAsk::OpenRecording)));
     }
+    noted_ui(ui, workbench, actions);
     recent_ui(ui, workbench, actions);
+}
+
+/// Files that the session keeps annotations, scores or settings of; they are not among its data.
+fn noted_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let noted = workbench.draft().recordings.iter();
+    let paths = noted.map(|notes| Path::new(&notes.recording));
+    let mut files = paths.filter(|path| path.is_absolute()).peekable();
+    if files.peek().is_none() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Noted in this session");
+        for path in files.take(MOST_NOTED) {
+            let name = path.display().to_string();
+            if button(ui, last_part(&name), &name) {
+                let open = ExploreAction::OpenFile(path.to_path_buf());
+                actions.push(Action::Explore(open));
+            }
+        }
+    });
 }
 
 /// Which recording it is, another one of the data, and a file.

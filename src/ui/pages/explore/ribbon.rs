@@ -93,12 +93,8 @@ pub(super) fn ribbon_ui(
             wrong(ui, warning.sentence());
         }
         head_ui(ui, workbench, opened, actions);
-        if let Some(tested) = stage.judged().and_then(Judgement::tested) {
-            let text = RichText::new(format!("On what it had not learned: {tested}"));
-            let text = text.small().color(theme::tones(ui).weak);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(
-                "How often the folds of this model were right: what to expect of it on recordings like those of the data",
-            );
+        if let Some(judgement) = stage.judged() {
+            tested_ui(ui, workbench, judgement);
         }
         if let Some(error) = stage.error() {
             wrong(ui, error);
@@ -111,6 +107,29 @@ pub(super) fn ribbon_ui(
         ui.data_mut(|data| data.insert_temp(height_id(), height));
         ui.ctx().request_repaint();
     }
+}
+
+/// How well the folds of the model did, and whether that can be believed.
+fn tested_ui(ui: &mut Ui, workbench: &Workbench, judgement: &Judgement) {
+    let Some(tested) = judgement.tested() else {
+        return;
+    };
+    let is_own = judgement.choice != ModelChoice::Other;
+    let made = workbench.split().made().filter(|_| is_own);
+    let leaks = made.is_some_and(|made| made.audit.leaks());
+    let folds = match leaks {
+        true => "Tested in folds that leak (see Split)",
+        false => "Tested in folds",
+    };
+    let when = match judgement.n_corrections() {
+        0 => "",
+        _ => ", before the corrections",
+    };
+    let text = RichText::new(format!("{folds}{when}: {tested}"));
+    let text = text.small().color(theme::tones(ui).weak);
+    ui.add(egui::Label::new(text).truncate()).on_hover_text(format!(
+        "{tested}.\nHow often the folds of this session were right about what they had not learned: what to expect of the model on recordings like those of the data",
+    ));
 }
 
 /// Who judges, how far it is, and what came of it.

@@ -76,10 +76,12 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView)
         return;
     };
     let scale = if view.spectrum_in_db { "dB of " } else { "" };
-    let text = format!(
-        "{scale}{}²/Hz up to half the rate; hairlines are the edges of the bands",
-        own.unit
-    );
+    let unit = match own.unit.as_str() {
+        "" => "unit",
+        unit => unit,
+    };
+    let text =
+        format!("{scale}{unit}²/Hz up to half the rate; hairlines are the edges of the bands");
     help(ui, &text);
     section(ui, &own.name);
     let peak = own
@@ -105,7 +107,7 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView)
                 } else if low_hz >= nyquist_hz {
                     help(ui, "above half the rate");
                 } else {
-                    ui.label(format!("{} {}²", short(power), own.unit));
+                    ui.label(format!("{} {unit}²", short(power)));
                     ui.label(crate::ui::numbers::percent(
                         power / all.max(f64::MIN_POSITIVE),
                     ));
