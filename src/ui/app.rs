@@ -176,8 +176,11 @@ impl App {
         let narrow = match workbench.view().page {
             Stage::Split => Narrow::Wrapped,
             Stage::Explore if !pages::explore_has_columns(workbench) => Narrow::Wrapped,
-            // Long lists of settings beside a picture of them stay beside it.
-            Stage::Records | Stage::Features | Stage::Learner | Stage::Train => Narrow::Scrolled,
+            // Long lists of settings beside a picture of them stay beside it as long as both are seen.
+            Stage::Records | Stage::Features | Stage::Learner => Narrow::Beside,
+            // Panels that the user has arranged keep their places.
+            Stage::Train if workbench.view().tiling.is_some() => Narrow::Scrolled,
+            Stage::Train => Narrow::Arranged,
             _ => Narrow::Stacked,
         };
         CentralPanel::default()

@@ -17,6 +17,8 @@ pub(super) fn label_width(ui: &Ui) -> f32 {
 /// The least width and height of a page where text has its usual size.
 pub(super) const LEAST_WIDTH: f32 = 730.0;
 const LEAST_HEIGHT: f32 = 420.0;
+/// Less than this share of the least width shows too little of two columns beside each other.
+pub(super) const LEAST_SHARE: f32 = 2.0 / 3.0;
 
 /// How a page uses a window that is narrower than [`LEAST_WIDTH`] at this text size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,22 @@ pub(super) enum Narrow {
     Wrapped,
     /// It scrolls sideways.
     Scrolled,
+    /// Its two columns scroll sideways where most of them is seen, and else stand one above the other.
+    Beside,
+    /// It scrolls sideways where most of it is seen; else it arranges itself in one column.
+    Arranged,
+}
+
+impl Narrow {
+    /// What a page does whose width is this share of the least one.
+    fn at(self, share: f32) -> Self {
+        match self {
+            Self::Beside if share < LEAST_SHARE => Self::Stacked,
+            Self::Arranged if share < LEAST_SHARE => Self::Wrapped,
+            Self::Beside | Self::Arranged => Self::Scrolled,
+            Self::Stacked | Self::Wrapped | Self::Scrolled => self,
+        }
+    }
 }
 
 fn is_narrow(ui: &Ui) -> bool {
@@ -37,6 +55,7 @@ fn is_narrow(ui: &Ui) -> bool {
 pub(super) fn roomy_page(ui: &mut Ui, narrow: Narrow, contents: impl FnOnce(&mut Ui)) {
     let room = ui.available_size();
     let mut least = vec2(LEAST_WIDTH, LEAST_HEIGHT) * theme::text_scale(ui);
+    let narrow = narrow.at(room.x / least.x);
     if narrow != Narrow::Scrolled {
         least.y *= f32::from(1 + u8::from(is_narrow(ui) && narrow == Narrow::Stacked));
         least.x = 0.0;

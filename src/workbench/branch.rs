@@ -119,6 +119,7 @@ impl Workbench {
                 self.notices.post(Topic::Comparison, Gravity::Note, text);
                 let places = self.document.places();
                 self.tasks.comparison.add_branch(run, places);
+                self.tasks.comparison.show_runs();
                 self.document.keep_branch(Arc::new(kept));
                 self.selection.page = Stage::Compare;
             }

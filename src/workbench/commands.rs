@@ -70,6 +70,13 @@ impl Workbench {
     }
 
     fn comparison_line(&self, session: &Path) -> Option<CommandLine> {
+        // A comparison trains from the beginning, and a file keeps the settings that its run began with:
+        // a line would not repeat what was compared where settings were changed by hand on the way.
+        let by_rule = self.document.draft.experiment.on_alarm.is_some();
+        let run = self.training().run();
+        if run.is_some_and(|run| !run.changes.is_empty() && !by_rule) {
+            return None;
+        }
         let stage = self.comparison();
         let files = stage.ticked_files(session)?;
         let files: Vec<String> = files.into_iter().map(|file| quoted(file).into()).collect();

@@ -330,6 +330,11 @@ impl ComparisonStage {
         });
     }
 
+    /// Shows the runs, where a sweep may have been shown before.
+    pub(super) fn show_runs(&mut self) {
+        self.tab = CompareTab::Runs;
+    }
+
     /// Shows the branches of a session that was opened, and no others.
     pub(super) fn show_branches(&mut self, branches: &[Arc<KeptBranch>], places: &DataPlaces) {
         self.contenders

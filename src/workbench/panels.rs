@@ -119,6 +119,12 @@ impl Tiling {
         }
     }
 
+    /// All panels one below the other, for a page where two have no room beside each other.
+    pub fn single_column() -> Self {
+        let parts = Panel::ALL.map(|panel| PanelPart::from(Self::Panel(panel)));
+        Self::Column(parts.to_vec())
+    }
+
     /// What it is made of; nothing in a panel.
     pub fn parts(&self) -> &[PanelPart] {
         match self {

@@ -502,3 +502,9 @@ fn forgetting_is_worth_points_on_the_drifting_feeder_and_alarms_find_the_change(
     assert!(forgetting > constant + 0.01, "{constant} {forgetting}");
     assert!(ruled > constant + 0.01, "{constant} {ruled}");
 }
+
+#[test]
+fn a_proposal_is_told_in_round_numbers() {
+    let told = FasterForgetting::proposed(0.95).sentence(0.95);
+    assert_eq!(told, "forget faster: λ 0.95 → 0.9 for 19 mini-batches");
+}

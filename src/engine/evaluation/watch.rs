@@ -69,6 +69,8 @@ impl FasterForgetting {
             true => FIRST_FACTOR,
             false => (1.0 - 2.0 * (1.0 - now)).max(0.5),
         };
+        // .9 rather than .8999999999999999.
+        let factor = (factor * 1e9).round() / 1e9;
         Self {
             factor,
             n_batches: (LEFT_OF_THE_PAST.ln() / factor.ln()).round() as usize,

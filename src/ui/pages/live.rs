@@ -43,7 +43,7 @@ pub(in crate::ui) fn live_page_ui(
 ) {
     page_title(ui, "Live", "a trained model applied to a live stream");
     let live = workbench.live();
-    let width = theme::body_font(ui).size * 22.0;
+    let width = theme::body_font(ui).size * 24.0;
     let (left, right) = elements::two_columns(ui, width);
     elements::scrolling_column(ui, left, "stream", |ui| {
         buttons_ui(ui, workbench, actions);

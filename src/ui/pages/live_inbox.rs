@@ -15,7 +15,7 @@ use atomscope_engine::stream::{InboxColumn, InboxQuery, InboxShow, JudgedFile};
 
 /// Width of each column in letters: seen, arrived, class, margin, fit, label. The name of the file, after the second,
 /// has the rest.
-const WIDTHS_EM: [f32; 6] = [3.0, 5.5, 6.5, 4.5, 4.5, 8.0];
+const WIDTHS_EM: [f32; 6] = [3.0, 5.5, 6.5, 4.5, 4.5, 9.5];
 const LEAST_FILE_EM: f32 = 7.0;
 
 fn push(actions: &mut Vec<Action>, action: LiveAction) {

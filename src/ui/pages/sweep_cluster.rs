@@ -88,11 +88,13 @@ pub(super) fn work_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action
     ));
     ui.horizontal(|ui| buttons_ui(ui, status, actions));
     if status.workers.is_empty() {
-        if !status.is_complete() {
-            help(
+        match (status.is_complete(), status.is_cancelled) {
+            (true, _) => {}
+            (false, true) => help(ui, "Submit again to continue with the open points"),
+            (false, false) => help(
                 ui,
-                "No worker is alive: submit again, or start `atomscope sweep worker` in the folder",
-            );
+                "No worker has begun: submitted ones wait until the cluster has room. Others begin by `atomscope sweep worker` with the folder",
+            ),
         }
     } else {
         workers_ui(ui, status);

@@ -4,7 +4,7 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::sweep::push;
-use crate::ui::elements::help;
+use crate::ui::elements::{help, wrong};
 use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
 use crate::workbench::{Action, SweepAction, SweepColumn, SweepResults};
@@ -12,6 +12,8 @@ use atomscope_engine::experiment::SweepRow;
 use atomscope_engine::export::remark_of;
 
 const MOST_HEIGHT: f32 = 460.0;
+/// Points that cannot be run whose reasons are listed.
+const MOST_PROBLEMS: usize = 20;
 const USE_HELP: &str = "Applies the settings of this point to the session; Ctrl+Z undoes it";
 
 /// The points in their order, each with a button that takes its settings over.
@@ -19,6 +21,23 @@ pub(super) fn points_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Acti
     ScrollArea::horizontal()
         .id_salt("columns of the points")
         .show(ui, |ui| table_ui(ui, look, actions));
+    problems_ui(ui, look);
+}
+
+/// Why points cannot be run.
+fn problems_ui(ui: &mut Ui, look: &SweepResults) {
+    let rows = look.table.rows.iter();
+    let mut problems: Vec<(usize, &str)> = rows
+        .filter_map(|row| Some((row.result.point.number + 1, row.result.problem.as_deref()?)))
+        .collect();
+    problems.sort_unstable();
+    for (number, problem) in problems.iter().take(MOST_PROBLEMS) {
+        wrong(ui, &format!("point {number}: {problem}"));
+    }
+    if problems.len() > MOST_PROBLEMS {
+        let n_more = problems.len() - MOST_PROBLEMS;
+        help(ui, &format!("and {n_more} more that cannot be run"));
+    }
 }
 
 fn table_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {

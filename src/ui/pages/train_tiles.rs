@@ -9,6 +9,7 @@ use egui_tiles::{
 };
 
 use super::train::panel_ui;
+use crate::ui::elements::{LEAST_SHARE, LEAST_WIDTH};
 use crate::ui::theme;
 use crate::ui::widgets::PanelAction;
 use crate::workbench::{Action, Draft, Panel, Tiling, TilingPart, Workbench};
@@ -137,6 +138,11 @@ pub(super) fn tiles_ui(
 /// The layout for the size of the page, and the height it needs.
 fn fitted(chosen: Option<Tiling>, room: Room<'_>, page: egui::Vec2) -> (Tiling, f32) {
     if let Some(tiling) = chosen {
+        let least = room.least_height(&tiling);
+        return (tiling, page.y.max(least));
+    }
+    if page.x < LEAST_SHARE * LEAST_WIDTH * room.text_scale {
+        let tiling = Tiling::single_column();
         let least = room.least_height(&tiling);
         return (tiling, page.y.max(least));
     }
@@ -353,6 +359,18 @@ mod tests {
         assert!(top + GAP < 620.0 && height > 620.0, "{top} of {height}");
         let (_, height) = fitted(None, ROOM, vec2(1640.0, 900.0));
         assert_eq!(height, 900.0, "a wide page does not scroll");
+    }
+
+    #[test]
+    fn where_two_panels_have_no_room_beside_each_other_all_stand_in_one_column() {
+        let room = Room {
+            text_scale: 2.0,
+            ..ROOM
+        };
+        let (tiling, height) = fitted(None, room, vec2(840.0, 500.0));
+        assert_eq!(tiling, Tiling::single_column());
+        assert_eq!(tiling.parts().len(), Panel::ALL.len());
+        assert!(tiling.is_whole() && height > 500.0, "{height}");
     }
 
     #[test]

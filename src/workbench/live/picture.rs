@@ -28,6 +28,8 @@ const NOTES: usize = 50;
 const FRESH: usize = 256;
 /// Time over which the throughput is measured.
 const PACE: Duration = Duration::from_secs(4);
+/// How often the throughput is counted again while nothing comes.
+const PACE_EVERY: Duration = Duration::from_millis(500);
 /// The list of files is copied no more often.
 const INBOX_EVERY: Duration = Duration::from_millis(300);
 
@@ -182,6 +184,8 @@ pub(super) struct PictureMaker {
     inbox_is_old: bool,
     n_lost_shown: u64,
     is_news: bool,
+    /// Whether the last picture says that something came in or was decided lately.
+    shows_flow: bool,
 }
 
 impl PictureMaker {
@@ -204,6 +208,7 @@ impl PictureMaker {
             inbox_is_old: false,
             n_lost_shown: 0,
             is_news: true,
+            shows_flow: false,
         }
     }
 
@@ -301,7 +306,13 @@ impl PictureMaker {
     }
 
     pub(super) fn is_news(&self, n_lost: u64) -> bool {
-        self.is_news || n_lost != self.n_lost_shown
+        self.is_news || n_lost != self.n_lost_shown || self.has_slowed()
+    }
+
+    /// Whether the throughput that is shown is old: it falls to 0 while a sender is silent.
+    fn has_slowed(&self) -> bool {
+        let last = self.pace.back();
+        self.shows_flow && last.is_some_and(|(at, ..)| at.elapsed() >= PACE_EVERY)
     }
 
     /// The stream as it is now.
@@ -315,6 +326,7 @@ impl PictureMaker {
         // A list that waits to be copied is news for the next picture.
         self.is_news = self.inbox_is_old;
         let (came_per_s, decided_per_s) = self.throughput(judge.state.n_decisions);
+        self.shows_flow = came_per_s > 0.0 || decided_per_s > 0.0;
         let delay = |share| run.delays.at(share);
         LiveView {
             source: self.source.clone(),

@@ -1,6 +1,6 @@
 //! Branch here: another future of a run from the window.
 
-use atomscope::workbench::{Action, Otherwise, Stage, Workbench};
+use atomscope::workbench::{Action, CompareAction, CompareTab, Otherwise, Stage, Workbench};
 use atomscope_engine::experiment::Status;
 use atomscope_engine::learner::Forgetting;
 use egui::Theme;
@@ -26,6 +26,8 @@ fn until_branched(window: &mut Window, n: usize) {
 #[test]
 fn a_run_is_taken_up_at_an_earlier_mini_batch_and_stands_beside_itself() {
     let mut window = trained(Theme::Light);
+    let sweep = CompareAction::Show(CompareTab::Sweep);
+    apply(&mut window, Action::Compare(sweep));
     show(&mut window, Stage::Train);
     apply(&mut window, Action::Replay(Some(4)));
     let mut draft = window.harness.state().workbench().draft().clone();
@@ -37,6 +39,7 @@ fn a_run_is_taken_up_at_an_earlier_mini_batch_and_stands_beside_itself() {
     until_branched(&mut window, 1);
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.view().page, Stage::Compare);
+    assert_eq!(workbench.comparison().tab(), CompareTab::Runs);
     assert_eq!(workbench.comparison().compared().len(), 2);
     assert!(says(&window, "branch at 4: "));
     let notices = workbench.notices().list();
