@@ -164,7 +164,7 @@ impl CalibrationRecord {
             training.iter().map(|sample| dataset.sample(*sample)),
             dataset.n_features(),
         );
-        let shapes = Shapes::of(learner, source, dataset.n_samples());
+        let shapes = Shapes::of(learner, source, dataset, training);
         let classifier = Classifier::of(learner);
         let unit = classifier.margin_unit(head);
         let mut samples: Vec<CalibrationSample> = Vec::with_capacity(self.samples.len());
@@ -195,32 +195,55 @@ struct Shapes {
     whole: Principal,
     /// Of the kept samples without one part of them each.
     parts: Vec<Principal>,
-    /// The part of every kept sample, by its number in the data set.
+    /// The part of every kept sample, or of every sample of the groups of a part, by its number in the data set.
     part_of: Vec<Option<usize>>,
 }
 
 impl Shapes {
-    fn of(learner: &dyn Learner, source: CalibrationSource, n_samples: usize) -> Self {
+    fn of(
+        learner: &dyn Learner,
+        source: CalibrationSource,
+        dataset: &Dataset,
+        training: &[usize],
+    ) -> Self {
         let kept = kept_samples(learner);
-        let mut part_of = vec![None; n_samples];
-        let mut parts = Vec::new();
-        // Held-out groups are compared as whole recordings, whose medians hardly depend on it.
-        if source != CalibrationSource::HeldOutGroups && kept.cols() >= 2 * N_SHAPES {
-            let classes = 0..learner.n_classes();
-            let index = classes.flat_map(|class| learner.dictionary(class).kept.index().to_vec());
-            for (column, sample) in index.enumerate() {
-                part_of[sample] = Some(column % N_SHAPES);
+        let classes = 0..learner.n_classes();
+        let index = classes.flat_map(|class| learner.dictionary(class).kept.index().to_vec());
+        let index: Vec<usize> = index.collect();
+        let mut part_of = vec![None; dataset.n_samples()];
+        let groups = dataset.groups();
+        match groups.filter(|_| source == CalibrationSource::HeldOutGroups) {
+            // Samples of a group resemble each other: those of a new one had no part in any direction.
+            Some(groups) => {
+                let known: BTreeSet<usize> = training.iter().map(|s| groups[*s]).collect();
+                let known: Vec<usize> = known.into_iter().collect();
+                for &sample in training {
+                    let place = known.binary_search(&groups[sample]).ok();
+                    part_of[sample] = place.map(|place| place % N_SHAPES);
+                }
             }
-            parts.extend((0..N_SHAPES).map(|part| {
-                let columns = (0..kept.cols()).filter(|column| column % N_SHAPES != part);
-                let columns: Vec<usize> = columns.collect();
-                shape_directions(&Matrix::from_fn(kept.rows(), columns.len(), |i, j| {
-                    kept[(i, columns[j])]
-                }))
-            }));
+            None if index.len() >= 2 * N_SHAPES => {
+                for (column, &sample) in index.iter().enumerate() {
+                    part_of[sample] = Some(column % N_SHAPES);
+                }
+            }
+            None => {}
         }
+        let whole = shape_directions(&kept);
+        let n_parts = part_of.iter().flatten().max().map_or(0, |part| part + 1);
+        let parts = (0..n_parts).map(|part| {
+            let others = (0..index.len()).filter(|column| part_of[index[*column]] != Some(part));
+            let others: Vec<usize> = others.collect();
+            match others.is_empty() {
+                true => whole.clone(),
+                false => shape_directions(&Matrix::from_fn(kept.rows(), others.len(), |i, j| {
+                    kept[(i, others[j])]
+                })),
+            }
+        });
+        let parts = parts.collect();
         Self {
-            whole: shape_directions(&kept),
+            whole,
             parts,
             part_of,
         }
