@@ -1,6 +1,6 @@
 //! Data sets from tables: rows are samples, columns are features, a class and perhaps a group.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -411,7 +411,7 @@ fn column_of_cases(record: &Record, classes: &[Option<String>]) -> Option<(Strin
 
 /// The fewest cases that a class has, where every class has several, and cases have several rows, all of one class.
 fn fewest_cases(cases: &[Option<String>], classes: &[Option<String>]) -> Option<usize> {
-    let mut class_of: HashMap<&str, &str> = HashMap::new();
+    let mut class_of: BTreeMap<&str, &str> = BTreeMap::new();
     let mut n_rows = 0;
     for (case, class) in cases.iter().zip(classes) {
         let Some(class) = class.as_deref() else {
@@ -422,7 +422,7 @@ fn fewest_cases(cases: &[Option<String>], classes: &[Option<String>]) -> Option<
             return None;
         }
     }
-    let mut n_cases: HashMap<&str, usize> = HashMap::new();
+    let mut n_cases: BTreeMap<&str, usize> = BTreeMap::new();
     for class in class_of.values() {
         *n_cases.entry(*class).or_default() += 1;
     }
