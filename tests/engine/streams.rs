@@ -314,6 +314,37 @@ fn a_recorded_stream_comes_again_value_for_value() {
     assert_eq!(gaps, [(2, 0.01)]);
 }
 
+#[test]
+fn recorded_rows_of_features_can_be_sent_again() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let place = folder.path().join("recorded");
+    let names = ["a", "b"].map(str::to_owned);
+    let sent = [
+        (vec![0.1, 1e-300], Some("x".to_owned())),
+        (vec![f64::NAN, -2.5e17], None),
+        (vec![1.0 / 3.0, 7.0], Some("y z".to_owned())),
+    ];
+    let mut recorder = StreamRecorder::create(&place).expect("the folder is new");
+    for rows in [&sent[..1], &[], &sent[1..]] {
+        recorder.keep_rows(&names, rows).expect("the disk has room");
+    }
+    let text = std::fs::read_to_string(place.join("rows.csv")).expect("rows were recorded");
+    let feature_names = names.to_vec();
+    let found: Vec<_> = lines(&text, LineKind::Samples { feature_names })
+        .into_iter()
+        .filter_map(|arrival| match arrival {
+            Arrival::Row { features, label } => Some((features, label)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(found.len(), sent.len(), "{text}");
+    for ((features, label), (expected, class)) in found.iter().zip(&sent) {
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(features), bits(expected));
+        assert_eq!(label, class);
+    }
+}
+
 fn eeg_settings() -> EegSettings {
     EegSettings {
         subjects_per_class: 3,

@@ -114,6 +114,11 @@ impl LiveJudge {
         &self.class_names
     }
 
+    /// The features, in the model's order.
+    pub fn feature_names(&self) -> &[String] {
+        &self.feature_names
+    }
+
     /// How lines of text are to be read for this model.
     pub fn line_kind(&self, rate_hz: Option<f64>) -> LineKind {
         match self.judges_segments() {

@@ -1,8 +1,8 @@
-//! Everything that came in, kept without loss: chunks of NPY, gaps, and the decisions as CSV.
+//! Everything that came in, kept without loss: chunks of NPY, gaps, rows of features and the decisions as CSV.
 //!
 //! A folder with `stream.json` (channels, units, rate), `samples-000001.npy`, … (frames × channels, `<f8`), `gaps.csv`
-//! (number of the frame before which something is missing, seconds), `decisions.csv` and, where changes were noticed,
-//! `alarms.csv`. Every chunk is a complete file
+//! (number of the frame before which something is missing, seconds), `rows.csv` (rows of features, if such come),
+//! `decisions.csv` and, where changes were noticed, `alarms.csv`. Every chunk is a complete file
 //! when it appears, so that nothing recorded is lost when the program is killed.
 
 use std::fs::{self, File, OpenOptions};
@@ -47,6 +47,7 @@ impl StreamFacts {
 pub struct StreamRecorder {
     folder: PathBuf,
     decisions: csv::Writer<File>,
+    rows: Option<csv::Writer<File>>,
     channels: Option<(Vec<Channel>, f64)>,
     n_channels: usize,
     chunk: Vec<f64>,
@@ -78,6 +79,7 @@ impl StreamRecorder {
         Ok(Self {
             folder: folder.to_owned(),
             decisions,
+            rows: None,
             channels: None,
             n_channels: 0,
             chunk: Vec::new(),
@@ -108,6 +110,39 @@ impl StreamRecorder {
         if self.chunk.len() >= CHUNK_VALUES || self.last_chunk.elapsed() >= CHUNK_EVERY {
             self.flush()?;
         }
+        Ok(())
+    }
+
+    /// Keeps rows of features, the class last where it is known, so that they can be sent again line by line.
+    pub fn keep_rows(
+        &mut self,
+        names: &[String],
+        rows: &[(Vec<f64>, Option<String>)],
+    ) -> Result<(), StreamError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let path = self.folder.join("rows.csv");
+        let failed = |source| StreamError::io("record", &path, source);
+        let mut writer = match self.rows.take() {
+            Some(writer) => writer,
+            None => {
+                let file = File::create_new(&path).map_err(failed)?;
+                let mut writer = csv::Writer::from_writer(file);
+                let head = names.iter().map(String::as_str).chain(["class"]);
+                let written = writer.write_record(head).map_err(std::io::Error::other);
+                written.map_err(failed)?;
+                writer
+            }
+        };
+        let written = rows.iter().try_for_each(|(features, label)| {
+            // The shortest digits that give the same number again.
+            let values = features.iter().map(|value| format!("{value:?}"));
+            writer.write_record(values.chain([label.clone().unwrap_or_default()]))
+        });
+        let written = written.map_err(std::io::Error::other);
+        written.and_then(|()| writer.flush()).map_err(failed)?;
+        self.rows = Some(writer);
         Ok(())
     }
 

@@ -154,8 +154,12 @@ impl StreamRun {
         outcome: &mut Outcome,
     ) -> Result<(), StreamError> {
         let first = Marks::of(outcome);
+        let kept = match &mut self.recorder {
+            Some(recorder) => recorder.keep_rows(self.judge.feature_names(), rows),
+            None => Ok(()),
+        };
         self.judge.take_rows(std::mem::take(rows), outcome)?;
-        self.keep_decisions(Ok(()), first, outcome);
+        self.keep_decisions(kept, first, outcome);
         for since in since.drain(..) {
             self.delays.add(since.elapsed().as_secs_f64());
         }
