@@ -44,7 +44,7 @@ pub(crate) struct FittedCycle {
 }
 
 impl FittedCycle {
-    /// What the fit goes on with, at an angle from the reference time.
+    /// The fitted value at an angle from the reference time.
     pub(crate) fn value(&self, turn: f64) -> f64 {
         self.constant + (self.phasor * Complex64::cis(turn)).re
     }

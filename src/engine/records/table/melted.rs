@@ -1,4 +1,4 @@
-//! Tables with one value in each row (molten): the rows of a sample are put together, a column for each quantity.
+//! Tables with one value in each row (long format): the rows of a sample are put together, a column for each quantity.
 
 use std::collections::HashMap;
 
