@@ -221,16 +221,28 @@ fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -
     is_removed
 }
 
-/// The first setting that is not tried yet, with its present value.
+/// What is usually tried, in the order in which a new setting is offered.
+const USUAL_SETTINGS: [&str; 4] = [
+    "learner.budget",
+    "learner.n_atoms",
+    "learner.regularisation",
+    "learner.sparsity",
+];
+
+/// The next setting to try, with its present value: a usual one, or the first that is not tried yet.
 fn unused_axis(stage: &SweepStage, form: &SweepForm) -> Option<AxisForm> {
     let is_unused = |name: &str| form.axes.iter().all(|axis| axis.setting != name);
-    let settings = stage.settings().iter();
-    let mut unused = settings.filter(|setting| is_unused(&setting.name));
+    let mut unused: Vec<_> = stage.settings().iter().collect();
+    unused.retain(|setting| is_unused(&setting.name));
     // Numbers and words before whole variants, which are long.
-    let plain = unused
-        .clone()
-        .find(|setting| !setting.value.starts_with('{'));
-    plain.or_else(|| unused.next()).map(|setting| AxisForm {
+    unused.sort_by_key(|setting| {
+        let usual = USUAL_SETTINGS.iter().position(|name| *name == setting.name);
+        (
+            usual.unwrap_or(USUAL_SETTINGS.len()),
+            setting.value.starts_with('{'),
+        )
+    });
+    unused.first().map(|setting| AxisForm {
         setting: setting.name.clone(),
         values: setting.value.clone(),
     })
