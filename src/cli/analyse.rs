@@ -15,6 +15,7 @@ use super::terminal::{self, CleanWriter, complain, one_line};
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
+use atomscope_engine::protection::zones::Zone;
 use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
 use atomscope_engine::records::catalog::Folder;
 use atomscope_engine::records::{Kind, Mode, open};
@@ -25,9 +26,12 @@ pub(super) struct AnalyseArguments {
     /// Fault records or folders of them; with --report one record, or both ends of one line
     #[arg(required = true)]
     files: Vec<OsString>,
-    /// Line data for distances: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
-    #[arg(long, value_name = "L.ron")]
+    /// Line data for distances: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2)), or a file of them
+    #[arg(long, value_name = "LINE")]
     line: Option<PathBuf>,
+    /// Zones of the report's impedance plane, primary: [(name: "Z1", loops: All, shape: Mho(reach: (5, 20), offset: (0, 0)))]
+    #[arg(long, value_name = "ZONES", requires = "report")]
+    zones: Option<String>,
     /// Write the results as JSON; - for the standard output instead of a line for each record
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
@@ -41,7 +45,7 @@ pub(super) struct AnalyseArguments {
 
 /// Analyses records one after the other.
 pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
-    let (lines, outputs) = match prepared(arguments) {
+    let (lines, zones, outputs) = match prepared(arguments) {
         Ok(prepared) => prepared,
         Err(failure) => return ending::tell(failure),
     };
@@ -97,7 +101,8 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
         is_whole &= write_result(output, &String::from_utf8_lossy(&bytes))?;
     }
     if let (Some(output), false) = (report, reported.is_empty()) {
-        is_whole &= write_result(output, &FaultReport::new(&reported).page())?;
+        let report = FaultReport::new(&reported).with_zones(zones);
+        is_whole &= write_result(output, &report.page())?;
     }
     Ok(if is_whole {
         ExitCode::SUCCESS
@@ -106,10 +111,15 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
     })
 }
 
-/// The lines, and the files for JSON, CSV and report, reserved.
-fn prepared(arguments: &AnalyseArguments) -> Result<(Vec<Line>, [Option<Output>; 3]), Failure> {
+/// Line data, zones, and the files for JSON, CSV and report.
+type Prepared = (Vec<Line>, Vec<Zone>, [Option<Output>; 3]);
+
+/// What is given, with the files reserved.
+fn prepared(arguments: &AnalyseArguments) -> Result<Prepared, Failure> {
     let lines = arguments.line.as_deref().map(Line::load_all).transpose();
     let lines = lines.map_err(Failure::usage)?.unwrap_or_default();
+    let zones = arguments.zones.as_deref().map(Zone::parse_all).transpose();
+    let zones = zones.map_err(Failure::usage)?.unwrap_or_default();
     if arguments.report.is_some() && arguments.files.len() > 2 {
         let n_files = arguments.files.len();
         return Err(Failure::Usage(format!(
@@ -121,7 +131,7 @@ fn prepared(arguments: &AnalyseArguments) -> Result<(Vec<Line>, [Option<Output>;
         Output::reserve_named(arguments.csv.as_deref())?,
         Output::reserve_named(arguments.report.as_deref())?,
     ];
-    Ok((lines, outputs))
+    Ok((lines, zones, outputs))
 }
 
 /// The files named, and the fault records of folders.

@@ -26,6 +26,7 @@ use atomscope_engine::export::{
     RecordingReport, ReportFile, ReportedModel, segment_head, segment_row,
 };
 use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::protection::zones::Zone;
 use atomscope_engine::protection::{FaultAnalysis, Line};
 use atomscope_engine::records::{Kind, open_with};
 use atomscope_engine::session::{Session, model_sha256};
@@ -48,9 +49,12 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    /// Line data for the distances of fault records: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
-    #[arg(long, value_name = "L.ron")]
+    /// Line data for the distances of fault records: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2)), or a file of them
+    #[arg(long, value_name = "LINE")]
     line: Option<PathBuf>,
+    /// Zones of the impedance plane of fault reports, primary: [(name: "Z1", loops: All, shape: Mho(reach: (5, 20), offset: (0, 0)))]
+    #[arg(long, value_name = "ZONES", requires = "report")]
+    zones: Option<String>,
     /// Share of samples whose prediction set may miss their class; without it that of the session
     #[arg(long, value_name = "SHARE", value_parser = epsilon)]
     epsilon: Option<f64>,
@@ -72,6 +76,8 @@ struct Ready {
     feature_names: Vec<String>,
     /// Lines of fault records.
     lines: Vec<Line>,
+    /// Zones of their reports.
+    zones: Vec<Zone>,
     options: JudgeOptions,
 }
 
@@ -223,12 +229,14 @@ impl Ready {
     fn load(arguments: &ClassifyArguments) -> Result<Self, Refusal> {
         let lines = arguments.line.as_deref().map(Line::load_all).transpose();
         let lines = lines?.unwrap_or_default();
+        let zones = arguments.zones.as_deref().map(Zone::parse_all).transpose();
         let session = load_trained(&arguments.session)?;
         let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),
             lines,
+            zones: zones?.unwrap_or_default(),
             options: JudgeOptions {
                 epsilon: arguments
                     .epsilon
@@ -407,7 +415,7 @@ impl Ready {
             && let Some(record) = self.fault_record(path)
         {
             let record = [record];
-            let report = FaultReport::new(&record);
+            let report = FaultReport::new(&record).with_zones(self.zones.clone());
             let report = match self.fault_decision(&judged)? {
                 Some(mut decision) => {
                     decision.is_uncertain |= record[0].analysis.doubts(&decision.class);

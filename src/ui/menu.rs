@@ -2,7 +2,6 @@
 
 use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
-use super::elements::button;
 use super::icons::{Icon, icon_button};
 use super::theme::{self, TEXT_SCALES};
 use crate::workbench::{
@@ -264,19 +263,20 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 
 /// Lines of the terminal that repeat what is shown.
 fn command_menu(ui: &mut Ui, workbench: &Workbench) {
-    let lines = workbench.command_lines();
-    let menu = ui.add_enabled_ui(!lines.is_empty(), |ui| {
-        ui.menu_button("Copy as command", |ui| {
-            for CommandLine { name, line } in lines {
-                if button(ui, name, &line) {
-                    ui.ctx().copy_text(line);
-                    ui.close();
-                }
+    ui.menu_button("Copy as command", |ui| {
+        for CommandLine { name, line } in workbench.command_lines() {
+            let help = match &line {
+                Ok(line) => line.clone(),
+                Err(reason) => (*reason).to_owned(),
+            };
+            let copy = ui.add_enabled(line.is_ok(), Button::new(name));
+            let copy = copy.on_hover_text(&help).on_disabled_hover_text(&help);
+            if let (true, Ok(line)) = (copy.clicked(), line) {
+                ui.ctx().copy_text(line);
+                ui.close();
             }
-        });
+        }
     });
-    menu.response
-        .on_disabled_hover_text("Save the session first: a line of the terminal names its file");
 }
 
 fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {

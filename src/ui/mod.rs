@@ -16,6 +16,7 @@ mod pages;
 pub mod palette;
 pub mod raster;
 pub mod reduce;
+mod right_to_left;
 mod run_bar;
 pub mod screenshot;
 mod shortcuts;

@@ -10,6 +10,7 @@ use egui::{
     Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
+use super::right_to_left::RightToLeft;
 use super::{palette, system_fonts};
 
 /// One step of the grid that distances are multiples of.
@@ -151,6 +152,7 @@ pub fn with_slider_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> 
 pub fn install(context: &Context) {
     context.set_fonts(fonts());
     system_fonts::install(context);
+    context.add_plugin(RightToLeft);
     set_text_scale(context, 1.0);
 }
 

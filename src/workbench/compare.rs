@@ -203,16 +203,28 @@ impl ComparisonStage {
         !self.hidden.contains(&column)
     }
 
-    /// The ticked sessions by their files, `saved` that of the window; none where somebody ticked has no file.
-    pub(super) fn ticked_files<'a>(&'a self, saved: &'a Path) -> Option<Vec<&'a Path>> {
+    /// The ticked sessions by their files, `saved` that of the window; of somebody without a file why there is none.
+    pub(super) fn ticked_files<'a>(
+        &'a self,
+        saved: &'a Path,
+    ) -> Result<Vec<&'a Path>, &'static str> {
         let ticked = self.contenders.iter().filter(|c| c.is_ticked);
         let files = ticked.map(|contender| match &contender.origin {
-            ContenderOrigin::ThisRun => Some(saved),
-            ContenderOrigin::Session(path) => Some(path.as_path()),
-            ContenderOrigin::EarlierRun | ContenderOrigin::Branch => None,
+            ContenderOrigin::ThisRun => Ok(saved),
+            ContenderOrigin::Session(path) => Ok(path.as_path()),
+            ContenderOrigin::EarlierRun => Err(
+                "An earlier run is ticked, which has no file to name: untick it, or save its settings as a session and add that",
+            ),
+            ContenderOrigin::Branch => Err(
+                "A branch is ticked, which continues a run and is not trained from the beginning: untick it",
+            ),
         });
-        let files: Option<Vec<&Path>> = files.collect();
-        files.filter(|files| files.len() > 1)
+        files.collect()
+    }
+
+    /// The folder that the paper's comparison was repeated in last.
+    pub(super) fn reproduced(&self) -> Option<&Path> {
+        self.reproducing.shown()?.parent()
     }
 
     /// How many seeds are trained.

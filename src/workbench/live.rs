@@ -93,7 +93,7 @@ impl LiveForm {
         }
     }
 
-    fn learning(&self) -> Option<Learning> {
+    pub(super) fn learning(&self) -> Option<Learning> {
         let forgetting = self.forgetting.clamp(0.5, 1.0);
         self.learns.then(|| Learning {
             forgetting: Some(forgetting),

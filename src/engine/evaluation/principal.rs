@@ -1,7 +1,10 @@
 //! Principal directions of the kept samples: the shape that samples have, and what missing features
 //! must have been.
 
-use crate::math::{Cholesky, Matrix, SymmetricEigen, Write, dot, product, vectorised};
+use crate::math::{
+    Cholesky, Matrix, SymmetricEigen, Write, dot, precise_inner_products_of_sum, precise_ridge,
+    product, vectorised,
+};
 
 /// Variance that the model of missing features holds, and its largest rank.
 const MODEL_SHARE: f64 = 0.999;
@@ -166,11 +169,13 @@ impl Imputation {
         model
     }
 
-    /// V a with a = (V_oᵀV_o + s²I)⁻¹ V_oᵀ z_o over the features that are there.
+    /// V a with a = (V_oᵀV_o + s²I)⁻¹ V_oᵀ z_o over the features that are there, with all digits: scores tell small
+    /// differences, and other programs are to get the same.
     fn predict(&self, z: &[f64], missing: &[bool]) -> Vec<f64> {
         let rank = self.loadings.cols();
         let observed: Vec<usize> = (0..z.len()).filter(|i| !missing[*i]).collect();
         let seen = Matrix::from_fn(observed.len(), rank, |i, k| self.loadings[(observed[i], k)]);
+        let seen_z = Matrix::from_fn(observed.len(), 1, |i, _| z[observed[i]]);
         let mut square = Matrix::zeros(rank, rank);
         product(
             square.view_mut(),
@@ -179,23 +184,14 @@ impl Imputation {
             seen.view(),
         );
         (0..rank).for_each(|k| square[(k, k)] += self.noise);
-        let mut scores: Vec<f64> = (0..rank)
-            .map(|k| {
-                let pairs = observed.iter().zip(seen.col(k));
-                pairs.map(|(i, v)| z[*i] * v).sum()
-            })
-            .collect();
         let mut factor = Cholesky::default();
         if factor.factor(square.view()).is_err() {
             return vec![0.0; z.len()];
         }
-        factor.solve(&mut scores);
-        let mut predicted = vec![0.0; z.len()];
-        for (k, score) in scores.iter().enumerate() {
-            let values = predicted.iter_mut().zip(self.loadings.col(k));
-            values.for_each(|(value, v)| *value += score * v);
-        }
-        predicted
+        let scores = precise_ridge(&seen, &seen_z, self.noise, &factor);
+        let loadings = Matrix::from_fn(rank, z.len(), |k, i| self.loadings[(i, k)]);
+        let predicted = precise_inner_products_of_sum(&loadings, &scores);
+        predicted.col(0).to_vec()
     }
 
     /// Mean and standard deviation of every feature, V and s².

@@ -56,6 +56,11 @@ def _parts_of_products(rows, columns):
     return row_high @ column_high.T, row_low @ column_high.T + rows @ column_low.T
 
 
+def _parts_of_product(matrix, x):
+    """The same of every row with one vector."""
+    return (part[:, 0] for part in _parts_of_products(matrix, x[None]))
+
+
 def _inner_products(rows, columns):
     """The same rounded once: distances are small differences of them."""
     leading, rest = _parts_of_products(rows, columns)
@@ -288,13 +293,24 @@ class AtomscopeClassifier:
             X[:, factors == 0.0] = 0.0
 
     def _fill(self, sample, missing):
-        """What missing features must have been, given the others: V a, a = (VₒᵀVₒ + s²I)⁻¹ Vₒᵀ zₒ."""
+        """What missing features must have been, given the others: V a, a = (VₒᵀVₒ + s²I)⁻¹ Vₒᵀ zₒ.
+
+        Every round solves for what the last one left, zₒ − Vₒa with twice the digits: the same bits in any order."""
         mean, sd = self.tensors["missing/mean"], self.tensors["missing/sd"]
-        loadings = self.tensors["missing/loadings"].T
-        seen = loadings[~missing]
-        square = seen.T @ seen + self.settings["missing_noise"] * np.eye(loadings.shape[1])
-        a = np.linalg.solve(square, seen.T @ ((sample - mean) / sd)[~missing])
-        sample[missing] = (loadings @ a * sd + mean)[missing]
+        loadings, noise = self.tensors["missing/loadings"].T, self.settings["missing_noise"]
+        seen, z = loadings[~missing], ((sample - mean) / sd)[~missing]
+        square = seen.T @ seen + noise * np.eye(loadings.shape[1])
+        a, correction = np.zeros((2, loadings.shape[1]))
+        for _ in range(3):
+            a = a + correction
+            leading, part = _parts_of_product(seen, a)
+            rest = z - leading
+            taken = rest - z
+            low = (z - (rest - taken)) - (leading + taken) - part
+            leading, part = _parts_of_product(seen.T, rest)
+            correction = np.linalg.solve(square, _fused(-noise, a, leading) + (part + seen.T @ low))
+        leading, part = _parts_of_product(loadings, a)
+        sample[missing] = ((leading + (part + loadings @ correction)) * sd + mean)[missing]
 
     def _score_block(self, X):
         settings, tensors = self.settings, self.tensors

@@ -13,7 +13,10 @@ mod vectorised;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite, solve_lower_transposed_right};
 pub use matrix::{Matrix, View, ViewMut};
-pub use precise_product::{Halves, precise_inner_products, subtract_precise_lengths};
+pub use precise_product::{
+    Halves, precise_inner_products, precise_inner_products_of_sum, precise_ridge,
+    subtract_precise_lengths,
+};
 pub use product::{Write, columns_stand_alone, product};
 pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_stream, shuffle};
 pub use small_product::{add_symmetric_product, inner_products, small_product};

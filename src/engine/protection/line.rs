@@ -74,8 +74,11 @@ pub enum LineError {
 }
 
 impl Line {
-    /// Reads one line, or a list of them, from a text file (RON).
+    /// One line, or a list of them: from a text file (RON), or from the same text where it begins with a bracket.
     pub fn load_all(path: &Path) -> Result<Vec<Self>, LineError> {
+        if let Some(text) = path.to_str().filter(|text| text.starts_with(['(', '['])) {
+            return Self::parse_all(text, path);
+        }
         let input = Input::open(path)?;
         let n_bytes = input.bytes.len();
         if n_bytes > MOST_BYTES {
@@ -185,6 +188,8 @@ mod tests {
                 "{text}"
             );
         }
+        let given = Line::load_all(Path::new(texts[0])).expect("the text itself");
+        assert_eq!(given[0].length_km, 50.0);
         let error = Line::parse_all("(length_km: 50)", path).expect_err("no impedance");
         assert!(error.to_string().contains("z1_ohm_per_km"), "{error}");
     }

@@ -53,6 +53,47 @@ pub struct Zone {
     pub shape: ZoneShape,
 }
 
+/// Why zones cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum ZoneError {
+    /// The text is no list of zones.
+    #[error("zones are not as expected at {place}: {reason}")]
+    Syntax {
+        /// Line and column.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A zone encloses nothing.
+    #[error(
+        "zone {name:?} encloses nothing: it needs finite impedances, and a polygon at least three points"
+    )]
+    Empty {
+        /// The zone.
+        name: String,
+    },
+}
+
+impl Zone {
+    /// A list of zones in primary ohms, as text (RON).
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, ZoneError> {
+        let zones: Vec<Self> = ron::from_str(text).map_err(|error| ZoneError::Syntax {
+            place: error.span.start.to_string(),
+            reason: error.code.to_string(),
+        })?;
+        let encloses = |zone: &Self| {
+            let outline = zone.shape.outline();
+            outline.len() > 2 && outline.iter().all(|(r, x)| (r + x).is_finite())
+        };
+        match zones.iter().find(|zone| !encloses(zone)) {
+            Some(zone) => Err(ZoneError::Empty {
+                name: zone.name.clone(),
+            }),
+            None => Ok(zones),
+        }
+    }
+}
+
 /// Points of a circle when it is drawn.
 const CIRCLE_POINTS: usize = 96;
 
@@ -178,4 +219,27 @@ pub fn stays(zones: &[Zone], locus: &[LocusPoint]) -> Vec<Stay> {
     }
     found.sort_by(|a, b| a.enters_s.total_cmp(&b.enters_s));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_read_as_text_and_must_enclose_something() {
+        let text = r#"[(name: "Z1", loops: All, shape: Mho(reach: (5, 20), offset: (0, 0)))]"#;
+        let zones = Zone::parse_all(text).expect("zones");
+        assert!(zones[0].shape.contains(Complex64::new(2.5, 10.0)));
+        let written = ron::to_string(&zones).expect("it can be written");
+        assert_eq!(Zone::parse_all(&written), Ok(zones));
+        for wrong in [
+            r#"[(name: "Z", loops: All, shape: Mho(reach: (inf, 20), offset: (0, 0)))]"#,
+            r#"[(name: "Z", loops: All, shape: Polygon([(0, 0), (1, 1)]))]"#,
+        ] {
+            let error = Zone::parse_all(wrong).expect_err("it encloses nothing");
+            assert_eq!(error, ZoneError::Empty { name: "Z".into() });
+        }
+        let error = Zone::parse_all("[(name: 1)]").expect_err("no name");
+        assert!(error.to_string().contains("1:8"), "{error}");
+    }
 }

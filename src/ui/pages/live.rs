@@ -1,6 +1,8 @@
 //! The Live page: a source and a trained model, then traces or files as they come, with what is decided about them.
 
-use egui::{Align2, Button, Rect, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
+use std::ops::Range;
+
+use egui::{Align2, Button, Rect, Response, RichText, Sense, TextEdit, Ui, pos2, vec2};
 
 use super::live_inbox::inbox_ui;
 use crate::ui::elements::{self, button, choice, fact, help, page_title, section, switch, wrong};
@@ -8,7 +10,8 @@ use crate::ui::numbers::{count, percent, short, tick};
 use crate::ui::palette::{class_color, mix};
 use crate::ui::theme;
 use crate::ui::widgets::{
-    ChartMark, ChartPlot, ChartTrace, Edit, NumberField, TraceChart, empty_state, trace_area,
+    ChartMark, ChartPlot, ChartTable, ChartTrace, Edit, NumberField, TraceChart, empty_state,
+    extent, trace_area,
 };
 use crate::workbench::{
     Action, Ask, Draft, LiveAction, LiveAlarm, LiveForm, LiveStage, LiveTraces, LiveView, PathAsk,
@@ -479,11 +482,8 @@ fn traces_ui(ui: &mut Ui, view: &LiveView, traces: &LiveTraces, height: f32) {
     let surface = theme::tones(ui).surface;
     ui.painter().rect_filled(ground.expand(3.0), 2.0, surface);
     ui.painter().galley(ground.min, galley, weak);
-    let enabled = ui.is_enabled();
-    response.widget_info(|| {
-        let said = format!("Traces of {} channels, {text}", traces.n_channels);
-        WidgetInfo::labeled(Role::Figure, enabled, said)
-    });
+    let said = format!("Traces of {} channels, {text}", traces.n_channels);
+    chart.tell(ui, &response, &said, unit);
 }
 
 /// Alarms with a time, and when.
@@ -553,20 +553,41 @@ fn ribbon_ui(ui: &mut Ui, view: &LiveView) {
         let stroke = egui::Stroke::new(2.0, tones.warning);
         painter.vline(x, area.y_range(), stroke);
     }
-    let enabled = ui.is_enabled();
-    response.widget_info(|| {
-        let said = match view.now() {
-            Some(now) => format!("Decisions, the newest {}", now.decision.class),
-            None => "Decisions, none yet".to_owned(),
-        };
-        WidgetInfo::labeled(Role::Figure, enabled, said)
-    });
+    tell_decisions(ui, &response, view, &cells);
     let pointer = response.hover_pos();
     let under = pointer.and_then(|at| cells.iter().find(|(_, cell)| cell.contains(at)));
     if let Some((shown, _)) = under {
         let text = format!("{}: {}", shown.decision.class, in_words(shown));
         response.on_hover_text_at_pointer(text);
     }
+}
+
+/// The band as a table: class, margin, prediction set and fit of every decision, the lowest and the highest margin of
+/// joined ones.
+fn tell_decisions(ui: &Ui, figure: &Response, view: &LiveView, cells: &[(&ShownDecision, Rect)]) {
+    let name = match view.now() {
+        Some(now) => format!("Decisions, the newest {}", now.decision.class),
+        None => "Decisions, none yet".to_owned(),
+    };
+    let cell = |column: usize, places: Range<usize>| match (column, &cells[places]) {
+        (0, shown) => {
+            let mut classes: Vec<&str> = shown.iter().map(|(s, _)| &*s.decision.class).collect();
+            classes.dedup();
+            Some(classes.join(", then "))
+        }
+        (_, [(shown, _)]) => Some(in_words(shown)),
+        (_, shown) => {
+            let margins = extent(shown.iter().map(|(s, _)| s.decision.margin), short);
+            margins.map(|margins| format!("margin {margins}"))
+        }
+    };
+    ChartTable {
+        n_places: cells.len(),
+        place: &|place| format!("decision {}", cells[place].0.number),
+        series: &["class", "details"],
+        cell: &cell,
+    }
+    .tell(ui, figure, &name);
 }
 
 /// Where each decision lies in the band.

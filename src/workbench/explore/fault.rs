@@ -219,6 +219,11 @@ impl FaultView {
         self.line.named_line(name)
     }
 
+    /// The line that a report is about; none while nobody has entered one.
+    pub fn reported_line(&self, station: &str) -> Option<Line> {
+        (!self.line.is_example()).then(|| self.named_line(station))
+    }
+
     fn question(&self, record: &FaultRecord) -> MeasureQuestion {
         MeasureQuestion {
             cursors_s: self.cursors_s,
@@ -372,6 +377,14 @@ impl FaultStage {
     /// Zones that were taken from a file.
     pub fn zones(&self) -> &[Zone] {
         &self.zones
+    }
+
+    /// Zones of a report: those by hand, and those of the file.
+    pub fn reported_zones(&self) -> Vec<Zone> {
+        let by_hand = self.view.as_ref().map(|view| view.line.zones());
+        let mut zones = by_hand.unwrap_or_default();
+        zones.extend(self.zones.iter().cloned());
+        zones
     }
 
     /// Why the record cannot be shown.
@@ -767,8 +780,7 @@ impl Workbench {
         let ends: Vec<Arc<FaultRecord>> =
             fault.shown.iter().chain(&fault.beside).cloned().collect();
         let decision = self.reported_decision();
-        let mut zones = view.line.zones();
-        zones.extend(fault.zones.iter().cloned());
+        let zones = fault.reported_zones();
         let on = (&self.tasks.post, "fault report", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
             let reported: Vec<ReportedRecord> = ends
@@ -778,7 +790,7 @@ impl Workbench {
                         path: PathBuf::from(&end.name),
                         record: Record::clone(&end.source),
                         analysis: FaultAnalysis::clone(end.analysis.as_ref()?),
-                        line: (!view.line.is_example()).then(|| view.named_line(&end.station)),
+                        line: view.reported_line(&end.station),
                     })
                 })
                 .collect();

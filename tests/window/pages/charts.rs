@@ -14,9 +14,9 @@ use super::driving::{
 };
 
 /// One figure: its name, and the rows of its table with their cells.
-struct Told {
-    name: String,
-    rows: Vec<(String, Vec<String>)>,
+pub(super) struct Told {
+    pub(super) name: String,
+    pub(super) rows: Vec<(String, Vec<String>)>,
 }
 
 fn label(node: &Node<'_>) -> String {
@@ -30,7 +30,7 @@ fn of_role<'a>(nodes: impl Iterator<Item = Node<'a>>, role: Role) -> Vec<Node<'a
 }
 
 /// All figures of the page.
-fn figures(window: &Window) -> Vec<Told> {
+pub(super) fn figures(window: &Window) -> Vec<Told> {
     let figures = of_role(window.harness.root().children_recursive(), Role::Figure);
     let rows = |figure: &Node<'_>| {
         of_role(figure.children_recursive(), Role::Row)
@@ -59,7 +59,7 @@ fn told_on(window: &mut Window, stage: Stage) -> Vec<Told> {
     figures(window)
 }
 
-fn assert_tables(told: &[Told], page: &str) {
+pub(super) fn assert_tables(told: &[Told], page: &str) {
     for figure in told {
         let n_cells: usize = figure.rows.iter().map(|(_, cells)| cells.len()).sum();
         assert!(n_cells > 0, "{page}: {} tells no value", figure.name);

@@ -14,6 +14,7 @@ use atomscope_engine::stream::{InboxColumn, InboxQuery, is_recorded_stream};
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
 
+use super::charts::{assert_tables, figures};
 use super::driving::{
     Window, apply, bare_workbench, click, empty_window, says, show, small_eeg_draft, status, until,
     until_complete, window,
@@ -236,6 +237,19 @@ fn a_recording_is_replayed_paused_recorded_and_exported() {
     }
     write_picture("live-traces-dark", &window.picture());
     assert!(says(&window, "margin"), "the decision is said");
+    let told = figures(&window);
+    assert_tables(&told, "Live");
+    let cells = |name: &str| {
+        let found = told.iter().find(|figure| figure.name.starts_with(name));
+        let rows = &found.expect("it is drawn").rows;
+        rows.iter().map(|(_, cells)| cells.clone()).collect()
+    };
+    let traces_told: Vec<Vec<String>> = cells("Traces of");
+    assert_eq!(traces_told[0].len(), traces.names.len());
+    let decisions: Vec<Vec<String>> = cells("Decisions");
+    let newest = decisions.last().expect("decisions");
+    assert!(newest[0].ends_with(&view.now().expect("one").decision.class));
+    assert!(newest[1].contains("margin"), "{newest:?}");
 
     let out = folder.path().join("stream.edf");
     live(&mut window, LiveAction::ExportRecorded(out.clone()));
