@@ -25,7 +25,7 @@ pub(super) struct AnalyseArguments {
     /// Fault records or folders of them; with --report one record, or both ends of one line
     #[arg(required = true)]
     files: Vec<OsString>,
-    /// Line data for distances: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
+    /// Line data for distances, a file or the text itself: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
     /// Write the results as JSON; - for the standard output instead of a line for each record

@@ -139,8 +139,9 @@ impl Workbench {
         let mut lines = Vec::new();
         if !files.is_empty() {
             let analyse = format!(
-                "atomscope analyse {} --report fault-report.html",
-                files.join(" ")
+                "atomscope analyse {}{} --report fault-report.html",
+                files.join(" "),
+                self.line_option()
             );
             lines.push(line("Report of the event", analyse));
         }
@@ -149,6 +150,19 @@ impl Workbench {
             lines.push(line("List of fault records (CSV)", analyse));
         }
         lines
+    }
+
+    /// The line that distances are of, as the option of a command; nothing for the example.
+    fn line_option(&self) -> String {
+        let fault = self.explore().fault();
+        let (Some(record), Some(view)) = (fault.record(), fault.view()) else {
+            return String::new();
+        };
+        let line = (!view.line.is_example()).then(|| view.named_line(&record.station));
+        let text = line.and_then(|line| ron::to_string(&line).ok());
+        text.map_or(String::new(), |text| {
+            format!(" --line {}", quoted(Path::new(&text)))
+        })
     }
 }
 

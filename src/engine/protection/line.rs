@@ -74,8 +74,11 @@ pub enum LineError {
 }
 
 impl Line {
-    /// Reads one line, or a list of them, from a text file (RON).
+    /// Reads one line, or a list of them, from a text file (RON); the text itself may stand in place of a file's name.
     pub fn load_all(path: &Path) -> Result<Vec<Self>, LineError> {
+        if let Some(text) = path.to_str().filter(|text| text.starts_with(['(', '['])) {
+            return Self::parse_all(text, path);
+        }
         let input = Input::open(path)?;
         let n_bytes = input.bytes.len();
         if n_bytes > MOST_BYTES {
