@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use egui::containers::scroll_area::State as ScrollState;
 use egui::{CentralPanel, Context, Frame, Margin, Panel, ThemePreference, Ui, ViewportCommand};
 
 use super::dialogs::Dialogs;
@@ -361,6 +362,9 @@ pub fn run_window(
     };
     let creator: eframe::AppCreator<'_> = Box::new(move |creation| {
         theme::install(&creation.egui_ctx);
+        // Columns begin at their top, wherever they were left the last time.
+        let context = &creation.egui_ctx;
+        context.data_mut(|data| data.remove_by_type::<ScrollState>());
         let context = creation.egui_ctx.clone();
         let wake = std::sync::Arc::new(move || context.request_repaint());
         let mut workbench = Workbench::new(folders, wake);

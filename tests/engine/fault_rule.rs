@@ -1,11 +1,12 @@
 //! The rule and the scale-free magnitudes on real records: type and phases of all open views, and what may not change them.
 
+use std::f64::consts::TAU;
 use std::path::PathBuf;
 
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::features::phases::PhaseChoice;
 use atomscope_engine::protection::FaultAnalysis;
-use atomscope_engine::records::{self, Mode, Record};
+use atomscope_engine::records::{self, Channel, Format, GridFacts, Kind, Mode, Record, Unit};
 
 /// One view of `fault-types.csv`.
 struct View {
@@ -104,4 +105,60 @@ fn the_rule_is_right_on_every_open_view() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// Sizes of VA VB VC IA IB IC from each time on, at 50 Hz and 16 samples a cycle for 0.4 s.
+fn of_stages(stages: &[(f64, [f64; 6])]) -> Record {
+    const RATE_HZ: f64 = 800.0;
+    let names = ["VA", "VB", "VC", "IA", "IB", "IC"];
+    let data = names.iter().enumerate().map(|(place, name)| {
+        let value = |sample: usize| {
+            let time_s = sample as f64 / RATE_HZ;
+            let now = stages.iter().rev().find(|(from_s, _)| *from_s <= time_s);
+            let lag = if place < 3 { 0.0 } else { 1.2 };
+            let turn = TAU * (50.0 * time_s - (place % 3) as f64 / 3.0) - lag;
+            now.map_or(0.0, |(_, sizes)| sizes[place]) * turn.cos()
+        };
+        let unit = Unit::parse(if place < 3 { "V" } else { "A" });
+        let channel = Channel::analog(*name, unit, Some(RATE_HZ), 0);
+        (channel, (0..320).map(value).collect())
+    });
+    let kind = Kind::FaultRecord;
+    let mut record = Record::in_memory(Format::Comtrade1999, kind, "relay", data.collect());
+    record.grid = Some(GridFacts {
+        line_frequency_hz: Some(50.0),
+        ..GridFacts::default()
+    });
+    record
+}
+
+const LOAD: [f64; 6] = [100.0, 100.0, 100.0, 1.0, 1.0, 1.0];
+
+#[test]
+fn a_fault_that_grows_is_no_inrush_and_its_later_type_is_told() {
+    let earth = [105.0, 40.0, 105.0, 1.0, 5.0, 1.0];
+    let all = [20.0, 20.0, 20.0, 40.0, 40.0, 40.0];
+    let record = of_stages(&[(0.0, LOAD), (0.1, earth), (0.172, all)]);
+    let found = FaultAnalysis::of(&record, &FaultRecipe::default()).expect("six channels");
+    let verdict = found.verdict.expect("a verdict");
+    assert_eq!(verdict.to_string(), "B-G", "{:?}", found.warnings);
+    let inception_s = found.inception_s.expect("a change");
+    assert!((inception_s - 0.1).abs() < 0.001, "{inception_s}");
+    let last = found.stages.last().expect("the fault itself");
+    assert_eq!(last.verdict.to_string(), "ABC");
+}
+
+#[test]
+fn a_record_that_begins_within_a_balanced_fault_gets_no_verdict() {
+    let within = [92.0, 92.0, 92.0, 20.0, 20.0, 20.0];
+    let over = [100.0, 100.0, 100.0, 0.05, 0.05, 0.05];
+    let record = of_stages(&[(0.0, within), (0.2, over)]);
+    let found = FaultAnalysis::of(&record, &FaultRecipe::default()).expect("six channels");
+    assert_eq!(found.verdict, None, "{:?}", found.warnings);
+    // A load that is switched off is none.
+    let load = [99.0, 99.0, 99.0, 20.0, 20.0, 20.0];
+    let record = of_stages(&[(0.0, load), (0.2, over)]);
+    let found = FaultAnalysis::of(&record, &FaultRecipe::default()).expect("six channels");
+    let verdict = found.verdict.expect("a verdict");
+    assert_eq!(verdict.to_string(), "no fault");
 }

@@ -55,9 +55,22 @@ pub struct ReportedDecision {
     pub model_sha256: String,
 }
 
+/// How the records of two ends are laid on one time axis; shifts tell how much later the second shows the same moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum EndAlignment {
+    /// Inception on inception.
+    #[default]
+    Inceptions,
+    /// By the clocks of the recorders.
+    Clocks(f64),
+    /// By a shift that was given.
+    ByHand(f64),
+}
+
 /// The report of one or two ends.
 pub struct FaultReport<'a> {
     records: &'a [ReportedRecord],
+    alignment: EndAlignment,
     decision: Option<ReportedDecision>,
     zones: Vec<Zone>,
 }
@@ -67,9 +80,16 @@ impl<'a> FaultReport<'a> {
     pub fn new(records: &'a [ReportedRecord]) -> Self {
         Self {
             records,
+            alignment: EndAlignment::default(),
             decision: None,
             zones: Vec::new(),
         }
+    }
+
+    /// With both ends aligned in another way than by their inceptions.
+    pub fn with_alignment(mut self, alignment: EndAlignment) -> Self {
+        self.alignment = alignment;
+        self
     }
 
     /// With zones in the impedance plane.
@@ -114,7 +134,7 @@ impl<'a> FaultReport<'a> {
             self.end(&mut page, end);
         }
         if let [near, far] = self.records {
-            two_ends(&mut page, near, far);
+            two_ends(&mut page, near, far, self.alignment);
         }
         page.section("Settings and files");
         page.paragraph(&format!(
@@ -312,15 +332,32 @@ fn line_text(line: &Line) -> String {
     format!("{name}{} km, z1 {z1}, z0 {z0}", line.length_km)
 }
 
-fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord) {
-    let Some(line) = near.line.as_ref() else {
+fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord, alignment: EndAlignment) {
+    let (Some(line), Some(inception_s)) = (near.line.as_ref(), near.analysis.inception_s) else {
         return;
     };
     page.section("Both ends");
-    let methods =
-        [true, false].map(|is_sync| near.analysis.two_ended(&far.analysis, line, is_sync));
-    let found: Vec<Distance> = methods.into_iter().flatten().collect();
-    page.paragraph("Ends aligned by their inceptions; the synchronised method is right only if that is one moment.");
+    let (far_s, text) = match alignment {
+        EndAlignment::Inceptions => (
+            far.analysis.inception_s,
+            "Ends aligned by their inceptions; the synchronised method is right only if that is one moment.".to_owned(),
+        ),
+        EndAlignment::Clocks(shift_s) => (
+            Some(inception_s + shift_s),
+            format!("Ends aligned by the clocks of the recorders: the second shows the same moment {:.4} ms later on its own time axis.", shift_s * 1e3),
+        ),
+        EndAlignment::ByHand(shift_s) => (
+            Some(inception_s + shift_s),
+            format!("Ends aligned by hand: the second shows the same moment {:.4} ms later on its own time axis.", shift_s * 1e3),
+        ),
+    };
+    let found = far_s.map_or(Vec::new(), |far_s| {
+        let far = (&far.analysis, far_s);
+        let methods = [true, false];
+        let found = methods.map(|is_sync| near.analysis.two_ended_at(far, line, is_sync));
+        found.into_iter().flatten().collect()
+    });
+    page.paragraph(&text);
     page.table(
         &["Method", "Share of the line", "Low", "High", "km"],
         &distance_rows(&found, line),

@@ -14,6 +14,9 @@ const BEYOND_GAP: f64 = 1.5;
 /// Changes smaller than this share of the largest one of the record are not the fault (a swing of the load before it, say).
 const SHARE_OF_LARGEST: f64 = 0.2;
 
+/// A change of any size must exceed this multiple of the noise.
+const ABOVE_NOISE: f64 = 4.0;
+
 /// Share of the largest current or voltage that counts as its normal size where the first cycle is nearly empty.
 const SMALLEST_SHARE: f64 = 0.05;
 
@@ -24,15 +27,32 @@ const SMALLEST_SHARE: f64 = 0.05;
 /// `groups` holds signals of one quantity each (three voltages, three currents); `cycle` is the length of a cycle in
 /// samples and may be a fraction. Missing values never count as a change.
 pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Option<usize> {
-    first_change_of_share(groups, cycle, threshold, SHARE_OF_LARGEST)
+    first_change_beyond(groups, cycle, threshold, Beyond::ShareOfLargest)
 }
 
-/// The same with another share of the largest difference in the record that the change must reach.
-pub(crate) fn first_change_of_share(
+/// The same for a change of any size that stands out from the noise.
+pub(crate) fn first_visible_change(
     groups: &[&[Vec<f64>]],
     cycle: f64,
     threshold: f64,
-    share_of_largest: f64,
+) -> Option<usize> {
+    first_change_beyond(groups, cycle, threshold, Beyond::Noise)
+}
+
+/// What a change must exceed beside the threshold.
+#[derive(Clone, Copy, PartialEq)]
+enum Beyond {
+    /// A share of the largest change in the record.
+    ShareOfLargest,
+    /// What the calmer half of the second cycle of its group differs from the first by.
+    Noise,
+}
+
+fn first_change_beyond(
+    groups: &[&[Vec<f64>]],
+    cycle: f64,
+    threshold: f64,
+    beyond: Beyond,
 ) -> Option<usize> {
     let lag = cycle.ceil() as usize;
     let n_samples = groups
@@ -43,21 +63,35 @@ pub(crate) fn first_change_of_share(
     let n_compared = n_samples.checked_sub(lag)?;
     let mut change = vec![0.0f64; n_compared];
     for group in groups {
-        let normal = normal_amplitude(group, lag);
+        let mut normal = normal_amplitude(group, lag);
         if normal <= 0.0 {
             continue;
         }
+        let mut differences = vec![0.0f64; n_compared];
         for signal in *group {
             let before = resample(signal, lag as f64 - cycle, 1.0, n_compared)?;
-            for ((size, now), before) in change.iter_mut().zip(&signal[lag..]).zip(before) {
+            for ((size, now), before) in differences.iter_mut().zip(&signal[lag..]).zip(before) {
                 // `max` ignores NaN.
-                *size = size.max((now - before).abs() / normal);
+                *size = size.max((now - before).abs());
             }
+        }
+        if beyond == Beyond::Noise {
+            let halves = differences[..n_compared.min(lag)].chunks((lag / 2).max(1));
+            let sizes = halves.map(|half| half.iter().copied().fold(0.0, f64::max));
+            // A fault may begin within the second cycle.
+            let noise = sizes.take(2).fold(f64::INFINITY, f64::min);
+            normal = normal.max(ABOVE_NOISE * noise / threshold);
+        }
+        for (size, difference) in change.iter_mut().zip(differences) {
+            *size = size.max(difference / normal);
         }
     }
     let largest = change.iter().copied().fold(0.0, f64::max);
     let visible = threshold * ONSET_SHARE;
-    let threshold = threshold.max(share_of_largest * largest);
+    let threshold = match beyond {
+        Beyond::ShareOfLargest => threshold.max(SHARE_OF_LARGEST * largest),
+        Beyond::Noise => threshold,
+    };
     let quarter = (lag / 4).max(2);
     let lasts = |at: usize| {
         let after = &change[at..n_compared.min(at + quarter)];
@@ -66,8 +100,8 @@ pub(crate) fn first_change_of_share(
     };
     let found = (0..n_compared).find(|&at| change[at] > threshold && lasts(at))?;
     // A fault that begins near a zero of its wave grows for a while before it is large: follow it back as far as it
-    // stands out from the unrest of the cycle before.
-    let earliest = found.saturating_sub(2 * quarter);
+    // stands out from the unrest of the cycle before, half a cycle at most.
+    let earliest = found.saturating_sub((2 * (lag / 4)).max(2));
     let calm = &change[earliest.saturating_sub(lag)..earliest];
     let onset_level = calm.iter().copied().fold(visible, f64::max);
     let gap = lag / GAPS_PER_CYCLE + 1;
@@ -159,6 +193,37 @@ mod tests {
         }
         let found = first_change(&[&voltages, &currents], 16.0, 0.1).expect("a large fault");
         assert!((199usize..=202).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn a_change_of_any_size_stands_out_from_the_noise() {
+        let voltages = three_phases(|_| 100.0, 16.0, 480);
+        let mut currents = three_phases(|_| 1.0, 16.0, 480);
+        for t in 0..480 {
+            // A load with a noise of 0.15 that is no change, then a small fault, then a large one.
+            currents[0][t] += [0.15, -0.15, 0.0][t % 3];
+            currents[1][t] *= match t {
+                0..160 => 1.0,
+                160..300 => 3.0,
+                _ => 50.0,
+            };
+        }
+        let groups: [&[Vec<f64>]; 2] = [&voltages, &currents];
+        let large = first_change(&groups, 16.0, 0.1).expect("a large fault");
+        assert!((299usize..=302).contains(&large), "{large}");
+        let small = first_visible_change(&groups, 16.0, 0.1).expect("a small fault");
+        assert!((159usize..=162).contains(&small), "{small}");
+    }
+
+    #[test]
+    fn noise_before_a_fault_of_few_samples_a_cycle_is_not_followed_back() {
+        let voltages = three_phases(|_| 100.0, 4.0, 80);
+        let mut currents = three_phases(|t| if t < 41 { 1.0 } else { 30.0 }, 4.0, 80);
+        for (t, current) in currents[0].iter_mut().enumerate().take(41) {
+            *current += if t > 36 { 0.2 } else { 0.0 };
+        }
+        let found = first_change(&[&voltages, &currents], 4.0, 0.1).expect("a large fault");
+        assert!((39usize..=41).contains(&found), "{found}");
     }
 
     #[test]

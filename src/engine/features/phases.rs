@@ -47,22 +47,8 @@ const OTHER_QUANTITIES: [&str; 13] = [
     "rms", "dc", "freq", "thd", "angle", "mag", "ref", "cnt", "mem", "dif", "restr", "stab", "bias",
 ];
 
-/// Pairs of phases as line-to-line quantities are called.
-const PHASE_PAIRS: [[&str; 2]; 13] = [
-    ["a", "b"],
-    ["b", "c"],
-    ["c", "a"],
-    ["a", "c"],
-    ["l1", "l2"],
-    ["l2", "l3"],
-    ["l3", "l1"],
-    ["r", "s"],
-    ["s", "t"],
-    ["t", "r"],
-    ["1", "2"],
-    ["2", "3"],
-    ["3", "1"],
-];
+/// Names of a neutral or residual quantity, after the letter of the quantity.
+const NEUTRALS: [&str; 7] = ["n", "o", "0", "g", "e", "res", "sum"];
 
 impl PhaseMap {
     /// The channels named by hand, the rest guessed. A name that the record does not have stays unmapped.
@@ -379,19 +365,33 @@ fn quantity_of(channel: &Channel, name: &str) -> Option<Quantity> {
     }
 }
 
-/// Whether the first word of a name, after the letter of the quantity, is a pair of phases: `vab`, `u12`, `ul1l2`, `u_ab`.
+/// Whether a word of a name, after the letter of the quantity, is a pair of phases in either order: `vab`, `u21`, `ul1l2`,
+/// `u_ab`, `bus vca`. A pair alone counts if it follows that letter as a word of its own.
 fn is_between_phases(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(['v', 'u']) else {
-        return false;
+    let is_pair = |text: &str| {
+        SCHEMES.iter().any(|scheme| {
+            let pairs = scheme.iter().flat_map(|a| scheme.map(|b| (*a, b)));
+            pairs.filter(|(a, b)| a != b).any(|(a, b)| {
+                let after = text.strip_prefix(a);
+                let after = after.map(|after| after.trim_start_matches(['-', '_', '/']));
+                let after = after.and_then(|after| after.strip_prefix(b));
+                after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+            })
+        })
     };
-    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
-    PHASE_PAIRS.iter().any(|[first, second]| {
-        let after = rest
-            .strip_prefix(first)
-            .map(|after| after.trim_start_matches(['-', '_', '/']));
-        let after = after.and_then(|after| after.strip_prefix(second));
-        after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+    let mut starts = name.match_indices(['v', 'u']).map(|(at, _)| at);
+    starts.any(|at| {
+        let (before, after) = (&name[..at], &name[at + 1..]);
+        let after = after.trim_start_matches(|c: char| !c.is_alphanumeric());
+        !before.ends_with(char::is_alphanumeric) && is_pair(after)
     })
+}
+
+/// Whether a name is that of a neutral or residual quantity: `vo`, `u0`, `3u0`, `in`, `un`.
+fn is_neutral(name: &str) -> bool {
+    let name = name.strip_prefix('3').unwrap_or(name);
+    let rest = name.strip_prefix(['v', 'u', 'i']);
+    rest.is_some_and(|rest| NEUTRALS.contains(&rest.trim_start_matches(['_', '-', ' '])))
 }
 
 /// Three channels of a quantity and no fourth are its phases, in order.
@@ -399,7 +399,10 @@ fn only_three(channels: &[Channel], quantity: Quantity) -> Option<[usize; 3]> {
     let of_quantity: Vec<usize> = channels
         .iter()
         .enumerate()
-        .filter(|(_, channel)| quantity_of(channel, &folded(&channel.name)) == Some(quantity))
+        .filter(|(_, channel)| {
+            let name = folded(&channel.name);
+            quantity_of(channel, &name) == Some(quantity) && !is_neutral(&name)
+        })
         .map(|(index, _)| index)
         .collect();
     of_quantity.try_into().ok()
@@ -558,6 +561,19 @@ mod tests {
             ("IBRMS", "A"),
             ("ICRMS", "A"),
         ]);
+        assert_eq!(found, ["-"; 6]);
+        let found = guess(&[
+            ("U21", "V"),
+            ("U32", "V"),
+            ("Vo", "V"),
+            ("Bus Vca", "V"),
+            ("Bus V_ab", "V"),
+            ("I1", "A"),
+            ("I2", "A"),
+            ("I3", "A"),
+        ]);
+        assert_eq!(found, ["-", "-", "-", "I1", "I2", "I3"]);
+        let found = guess(&[("Ia", "A"), ("Ib", "A"), ("3I0", "A")]);
         assert_eq!(found, ["-"; 6]);
     }
 

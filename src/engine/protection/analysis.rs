@@ -5,7 +5,7 @@ use num_complex::Complex64;
 use crate::features::FeatureError;
 use crate::features::fault::{FaultForm, FaultRecipe, Inception};
 use crate::features::fault_phasors::FaultPhasors;
-use crate::features::inception::first_change_of_share;
+use crate::features::inception::first_visible_change;
 use crate::features::phase_signals::PhaseSignals;
 use crate::features::phases::Bay;
 use crate::records::Record;
@@ -104,7 +104,7 @@ impl FaultAnalysis {
         let signals = &self.signals;
         let (voltages, currents) = signals.values.split_at(3);
         let cycle = signals.rate_hz / signals.nominal_hz;
-        let sample = first_change_of_share(&[voltages, currents], cycle, threshold, 0.0)?;
+        let sample = first_visible_change(&[voltages, currents], cycle, threshold)?;
         let earlier_s = signals.time_s(sample) - 0.5 / signals.rate_hz;
         (earlier_s < self.judged_s - 1.0 / signals.nominal_hz).then_some(())?;
         // The end of a fault within which the record begins is no larger one.

@@ -30,8 +30,12 @@ const FINE_SAMPLES: f64 = 16.0;
 /// and samples that are fitted at least.
 const FITTED_SAMPLES: usize = 4;
 
-/// Steps of a quarter cycle for which a new type must hold to count.
+/// Steps of a quarter cycle for which a new type must hold to count,
 const LASTING_STEPS: usize = 4;
+/// or at the end, where no more are seen.
+const LAST_STEPS: usize = 2;
+/// The poles of a breaker open at their zeros, within this part of a cycle.
+const OPENING_CYCLES: f64 = 0.5;
 
 /// A stage of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,8 +167,8 @@ fn sliding_largest(values: &[f64], width: usize) -> Vec<f64> {
     largest
 }
 
-/// The types of a fault every quarter cycle from its inception on, where they last; the last cycle before the clearing is
-/// left out, since poles open one by one.
+/// The types of a fault every quarter cycle from its inception on, where they last; what is seen while poles open one by
+/// one is left out.
 pub fn stages(
     signals: &PhaseSignals,
     inception_s: f64,
@@ -174,7 +178,8 @@ pub fn stages(
     const MOST_STEPS: usize = 4000;
     let quarter_s = 0.25 / frequency_hz;
     let cycle_s = 4.0 * quarter_s;
-    let end_s = clearing_s.map_or(signals.end_s(), |clearing_s| clearing_s - cycle_s);
+    let opens_s = clearing_s.map(|clearing_s| clearing_s - OPENING_CYCLES * cycle_s);
+    let end_s = opens_s.unwrap_or(signals.end_s());
     let mut seen: Vec<CourseStage> = Vec::new();
     for step in 0..MOST_STEPS {
         let judged_s = inception_s + step as f64 * quarter_s;
@@ -182,16 +187,20 @@ pub fn stages(
             break;
         }
         let phasors = signals.fault_phasors_from(inception_s, judged_s, frequency_hz);
-        let Ok(Ok(phasors)) = phasors else { break };
-        seen.push(CourseStage {
-            start_s: judged_s,
-            verdict: judge(&phasors),
-        });
+        match phasors {
+            Ok(Ok(phasors)) => seen.push(CourseStage {
+                start_s: judged_s,
+                verdict: judge(&phasors),
+            }),
+            // Where the type changes, a cycle may hold no sine.
+            Ok(Err(_)) => {}
+            Err(_) => break,
+        }
     }
     let mut stages: Vec<CourseStage> = seen.first().copied().into_iter().collect();
     for (at, stage) in seen.iter().enumerate() {
-        let lasts = seen.get(at..at + LASTING_STEPS);
-        let lasts = lasts.is_some_and(|all| all.iter().all(|s| s.verdict == stage.verdict));
+        let next = &seen[at..seen.len().min(at + LASTING_STEPS)];
+        let lasts = next.len() >= LAST_STEPS && next.iter().all(|s| s.verdict == stage.verdict);
         let is_new = stages
             .last()
             .is_some_and(|last| last.verdict != stage.verdict);

@@ -101,6 +101,9 @@ impl Loop {
     }
 }
 
+/// Share of the largest current along a locus up to which a loop is open and has no impedance: it would be noise by noise.
+const OPEN_SHARE: f64 = 2e-3;
+
 /// A moment of the impedance plane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocusPoint {
@@ -130,17 +133,24 @@ pub fn locus(
     let n = n.min(most);
     let at = |k: usize| {
         let time_s = from_s + k as f64 * step_s;
-        let phasors = signals.phasors_at(time_s, frequency_hz)?;
-        let (v, i) = (
-            [phasors[0], phasors[1], phasors[2]],
-            [phasors[3], phasors[4], phasors[5]],
-        );
-        Some(LocusPoint {
-            time_s,
-            loops: Loop::ALL.map(|of| of.impedance(v, i, k0)),
-        })
+        let [va, vb, vc, ia, ib, ic] = signals.phasors_at(time_s, frequency_hz)?;
+        Some((time_s, [va, vb, vc], [ia, ib, ic]))
     };
-    (0..n).filter_map(at).collect()
+    let measured: Vec<_> = (0..n).filter_map(at).collect();
+    let sizes = measured
+        .iter()
+        .flat_map(|(_, _, i)| i.iter().map(|x| x.norm()));
+    let least = OPEN_SHARE * sizes.fold(0.0, f64::max);
+    measured
+        .into_iter()
+        .map(|(time_s, v, i)| LocusPoint {
+            time_s,
+            loops: Loop::ALL.map(|of| {
+                let flows = of.current(i, k0).norm() > least;
+                of.impedance(v, i, k0).filter(|_| flows)
+            }),
+        })
+        .collect()
 }
 
 /// Phasors of a record's own phase letters, not in the order in which they turn.
@@ -157,4 +167,53 @@ pub fn in_own_letters(phasors: &FaultPhasors) -> FaultPhasors {
         }
     }
     own
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use super::*;
+
+    #[test]
+    fn an_open_line_has_no_impedance() {
+        let rate_hz = 1000.0;
+        let values = [0, 1, 2, 3, 4, 5].map(|channel: usize| {
+            let shift = TAU * (channel % 3) as f64 / 3.0;
+            let wave = |sample: usize| {
+                let size = match (channel, sample) {
+                    (0..3, _) => 100.0,
+                    (_, 0..100) => 10.0,
+                    _ => 1e-3,
+                };
+                size * (TAU * 50.0 * sample as f64 / rate_hz - shift).cos()
+            };
+            (0..200).map(wave).collect()
+        });
+        let signals = PhaseSignals {
+            rate_hz,
+            start_s: 0.0,
+            nominal_hz: 50.0,
+            values,
+            skews_s: [0.0; 6],
+            names: Default::default(),
+            notes: Vec::new(),
+        };
+        let points = locus(
+            &signals,
+            50.0,
+            Complex64::default(),
+            (0.05, 0.18),
+            0.01,
+            100,
+        );
+        for point in &points {
+            let is_closed = point.time_s < 0.115;
+            assert!(
+                point.loops.iter().all(|z| z.is_some() == is_closed),
+                "{point:?}"
+            );
+        }
+        assert!(points.len() > 10, "{}", points.len());
+    }
 }

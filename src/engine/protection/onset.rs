@@ -10,21 +10,35 @@ const REACH_BACK: f64 = 0.5;
 /// Cycles after it within which the signals leave the wave.
 const REACH_ON: f64 = 1.0;
 
-/// A sample has left the wave if it is farther away than this multiple of the unrest before,
-const UNREST: f64 = 4.0;
-/// and than these shares of the largest change of the currents and of the voltages, which ring.
-const LEFT_SHARES: [f64; 2] = [0.05, 0.02];
+/// How far a sample is from the wave that it has left.
+struct Departure {
+    /// Farther than this multiple of the unrest before,
+    unrest: f64,
+    /// and than these shares of the largest change of the voltages, which ring, and of the currents.
+    shares: [f64; 2],
+}
+
+/// Where samples are close the first small one tells the moment;
+const FINE_DEPARTURE: Departure = Departure {
+    unrest: 4.0,
+    shares: [0.05, 0.02],
+};
+/// where they are far apart, one more before it would move the moment by as much as the fit can correct.
+const COARSE_DEPARTURE: Departure = Departure {
+    unrest: 8.0,
+    shares: [0.08, 0.05],
+};
 
 /// Samples per cycle from which half a sample is as good as the fit.
 const FINE_SAMPLES: f64 = 10.0;
 /// Cycles of the fault that are fitted,
-const FITTED_CYCLES: f64 = 1.25;
+const FITTED_CYCLES: f64 = 0.6;
 /// of so many samples at least,
-const FITTED_SAMPLES: usize = 4;
+const FITTED_SAMPLES: usize = 3;
 /// time constants of its DC part in cycles,
-const TIME_CONSTANTS: [f64; 4] = [0.15, 0.5, 2.0, 8.0];
+const TIME_CONSTANTS: [f64; 5] = [0.05, 0.15, 0.5, 2.0, 8.0];
 /// how far the currents of real networks lie from such a fit, as a share of their largest change,
-const FIT_ERROR: f64 = 0.03;
+const FIT_ERROR: f64 = 0.05;
 /// and the moments that are tried between two samples.
 const STEPS: usize = 32;
 
@@ -48,6 +62,11 @@ pub(super) fn onset_s(signals: &PhaseSignals, found_s: f64, frequency_hz: f64) -
     let seen = sample(found_s).ceil() as usize;
     let first = seen.saturating_sub(usize::from(!is_fine));
     let end = n_samples.min(sample(found_s + REACH_ON * cycle_s) as usize + 1);
+    let left_if = if is_fine {
+        FINE_DEPARTURE
+    } else {
+        COARSE_DEPARTURE
+    };
     let limits = [0, 3].map(|group| {
         let channels = group..group + 3;
         let changes = channels
@@ -58,7 +77,7 @@ pub(super) fn onset_s(signals: &PhaseSignals, found_s: f64, frequency_hz: f64) -
         });
         let unrest = before[channels].iter().map(|wave| wave.unrest());
         let unrest = unrest.fold(0.0, f64::max);
-        (UNREST * unrest).max(LEFT_SHARES[group / 3] * largest)
+        (left_if.unrest * unrest).max(left_if.shares[group / 3] * largest)
     });
     let has_left = |sample: &usize| {
         (0..6).any(|channel| departure(channel, *sample).abs() > limits[channel / 3])

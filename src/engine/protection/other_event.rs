@@ -7,8 +7,8 @@ use num_complex::Complex64;
 
 use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
-use crate::features::phasor::{phasor, sequence_components};
-use crate::features::resample::resample;
+use crate::features::phasor::sequence_components;
+use crate::math::{Cholesky, Matrix};
 use crate::simulate::feeder::FaultClass;
 
 use super::course::CourseStage;
@@ -18,11 +18,13 @@ use super::rule::{ISOLATED_ZERO, RuleVerdict};
 /// once a cycle is over, saturated current transformers give more, but not in all phases for long.
 const INRUSH_HARMONIC: f64 = 0.12;
 /// A phase carries it if its current has changed by this share: with an earthed star one core may stay unsaturated,
-const INRUSH_CHANGE: f64 = 0.1;
+const INRUSH_CHANGE: f64 = 0.05;
 /// and by this share of the largest change;
 const INRUSH_SHARE: f64 = 0.1;
 /// one at least has grown by this factor, since what is left of an interrupted current has no meaningful harmonics.
-const INRUSH_GROWTH: f64 = 1.1;
+const INRUSH_GROWTH: f64 = 1.03;
+/// An inrush fades: where the currents grow by this factor from one cycle to the next ones, a fault evolves.
+const INRUSH_FADING: f64 = 1.3;
 /// Phases that an inrush has at least.
 const INRUSH_PHASES: usize = 2;
 /// Cycles after the inception from which two cycles are looked at,
@@ -36,7 +38,7 @@ const INRUSH_FADES: [f64; 3] = [2.0, 1.0, 0.5];
 /// must follow.
 const UNSEEN_CYCLES: f64 = 1.25;
 /// Fewest samples per cycle that show a second harmonic, at a frequency somewhat above the nominal one too.
-const INRUSH_SAMPLES: f64 = 7.5;
+const INRUSH_SAMPLES: f64 = 4.9;
 
 /// Positive-sequence voltage, per unit, above which a balanced change may be a motor start,
 const MOTOR_VOLTAGE: f64 = 0.85;
@@ -44,6 +46,10 @@ const MOTOR_VOLTAGE: f64 = 0.85;
 const MOTOR_GROWTH: f64 = 50.0;
 /// or nothing to speak of flowed before, as on the feeder of a single motor;
 const MOTOR_ALONE: f64 = 200.0;
+/// or down to this voltage, below which motors are not started, if it is one of the largest loads: it takes up to eight
+/// times its rated current, which flows in the others before.
+const MOTOR_LEAST_VOLTAGE: f64 = 0.8;
+const LARGE_MOTOR_GROWTH: f64 = 8.0;
 /// and X/R of V1 and the current that has come is that of a power factor of 0.12 to 0.4 (8.3 to 2.3), with room for what noise and DC do to it.
 const MOTOR_X_OVER_R: std::ops::RangeInclusive<f64> = 1.7..=12.0;
 /// What flowed before was a load if its positive sequence exceeds the others by this factor; else it was noise.
@@ -62,9 +68,9 @@ const LOAD_X_OVER_R: f64 = 1.7;
 
 /// A change that passes by itself may be a switched capacitor if the positive sequence keeps this much,
 const SWITCHING_VOLTAGE: f64 = 0.9;
-/// and no current grows by this factor,
+/// and no current grows by this factor.
 const SWITCHING_GROWTH: f64 = 1.2;
-/// or the voltage rises by this one, which no fault makes it do.
+/// It is one, whether it passes or not, if the positive sequence rises by this factor, which no fault makes it do.
 const SWITCHING_RISE: f64 = 1.03;
 /// Positive-sequence voltage, per unit, above which a change that is not interrupted may be an inrush, where samples are
 /// too few to show its second harmonic.
@@ -81,8 +87,11 @@ const UNBALANCE_GROWS: f64 = 1.3;
 const ZERO_BEFORE: f64 = 0.25;
 /// drops to this share, or nothing changes; otherwise a second fault has joined it.
 const ZERO_GONE: f64 = 0.3;
-/// A voltage that rises by this factor while no current grows is one that comes back.
+/// A voltage that rises by this factor while no current grows is one that comes back;
 const RECOVERY: f64 = 1.15;
+/// or by this one, if an inductive current, as of a fault behind a line, drops to this share.
+const INDUCTIVE_RECOVERY: f64 = 1.03;
+const RECOVERED_CURRENT: f64 = 0.2;
 
 /// What a change may be other than the inception of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +102,8 @@ pub enum OtherEvent {
     MotorStart(f64),
     /// A capacitor bank or a line is switched on; the time after which the change has passed.
     Switching(f64),
+    /// The same, known by the voltage that has risen; factor by which it has.
+    Raised(f64),
     /// Too few samples a cycle to tell an inrush from a fault that is not interrupted.
     Coarse(f64),
     /// A large load joins, or a fault of high resistance; voltage that is left, per unit.
@@ -129,8 +140,16 @@ impl OtherEvent {
             return Some(Self::Unbalanced(negative.max(zero) / positive));
         }
         let rise = phasors.positive_voltage();
-        let grows = largest_size(phasors.currents) > phasors.mean_current_before();
-        (rise > RECOVERY && !grows && !phasors.was_dead).then_some(Self::Recovery(rise))
+        let (now, was) = (
+            largest_size(phasors.currents),
+            phasors.mean_current_before(),
+        );
+        let positive = |three| sequence_components(three)[1];
+        let power = positive(phasors.voltages_before) * positive(phasors.currents_before).conj();
+        let is_inductive = power.im.abs() > LOAD_X_OVER_R * power.re.abs();
+        let is_end = rise > INDUCTIVE_RECOVERY && is_inductive && now < RECOVERED_CURRENT * was;
+        let recovers = (rise > RECOVERY && now <= was || is_end) && !phasors.was_dead;
+        recovers.then_some(Self::Recovery(rise))
     }
 
     /// Whether a decision for a class is to be doubted.
@@ -157,6 +176,10 @@ impl fmt::Display for OtherEvent {
                 f,
                 "the change passes by itself within {:.0} ms and the voltage is kept, as when a capacitor is switched on",
                 1e3 * lasts_s
+            ),
+            Self::Raised(factor) => write!(
+                f,
+                "the voltage rises to {factor:.2} times with the change, as when a capacitor or a long line is switched on"
             ),
             Self::Coarse(per_cycle) => write!(
                 f,
@@ -237,7 +260,9 @@ impl Suspect<'_> {
         let come = positive_of(phasors.currents) - positive_of(phasors.currents_before) * share;
         let power = voltage * come.conj();
         let x_over_r = power.im.abs() / power.re.abs();
-        if kept > MOTOR_VOLTAGE && is_motor_size && MOTOR_X_OVER_R.contains(&x_over_r) {
+        let is_large_motor = kept > MOTOR_LEAST_VOLTAGE && now < LARGE_MOTOR_GROWTH * before;
+        let is_motor = kept > MOTOR_VOLTAGE && is_motor_size || is_large_motor;
+        if is_motor && MOTOR_X_OVER_R.contains(&x_over_r) {
             return Some(OtherEvent::MotorStart(kept));
         }
         let is_large_load = kept > LARGE_LOAD_VOLTAGE && now < LARGE_LOAD_GROWTH * before;
@@ -245,38 +270,41 @@ impl Suspect<'_> {
         is_load.then_some(OtherEvent::Load(kept))
     }
 
-    /// A change that is over without an interruption, though the voltage was kept and no current grew, or the voltage rose.
+    /// A change that raises the voltage, or that is over without an interruption though the voltage was kept and no
+    /// current grew.
     fn switching(&self) -> Option<OtherEvent> {
         let phasors = self.phasors;
         let [zero, _, _] = phasors.voltage_sequences();
         let largest = largest_size(phasors.currents);
         let (kept, before) = (phasors.positive_voltage(), phasors.mean_current_before());
+        let may_be = !phasors.was_dead && zero.norm() < ISOLATED_ZERO;
+        if may_be && kept > SWITCHING_RISE {
+            return Some(OtherEvent::Raised(kept));
+        }
         let last = self.stages.last()?;
-        let is_switching = last.verdict.class == FaultClass::NoFault
-            && self.clearing_s.is_none()
-            && !phasors.was_dead
-            && zero.norm() < ISOLATED_ZERO
-            && kept > SWITCHING_VOLTAGE
-            && (kept > SWITCHING_RISE || largest < SWITCHING_GROWTH * before);
+        let passes = last.verdict.class == FaultClass::NoFault && self.clearing_s.is_none();
+        let is_switching =
+            may_be && passes && kept > SWITCHING_VOLTAGE && largest < SWITCHING_GROWTH * before;
         is_switching.then_some(OtherEvent::Switching(last.start_s - self.inception_s))
+    }
+
+    /// The largest |i| of the three phases over some cycles.
+    fn peak(&self, from_s: f64, n_cycles: f64) -> f64 {
+        let signals = self.signals;
+        let n = (n_cycles * signals.rate_hz / self.phasors.frequency_hz).round() as usize;
+        let values = (3..6).flat_map(|channel| {
+            let start = signals.position(channel, from_s).max(0.0) as usize;
+            signals.values[channel].iter().skip(start).take(n)
+        });
+        values.fold(0.0, |most: f64, i| most.max(i.abs()))
     }
 
     /// Whether the current breaks off instead of fading away.
     fn is_interrupted(&self) -> bool {
         let cycle_s = 1.0 / self.phasors.frequency_hz;
-        let peak = |from_s: f64| {
-            let sizes = self.signals.values[3..]
-                .iter()
-                .enumerate()
-                .flat_map(|(k, current)| {
-                    let start = self.signals.position(3 + k, from_s).max(0.0) as usize;
-                    let n = (cycle_s * self.signals.rate_hz).round() as usize;
-                    current.iter().skip(start).take(n)
-                });
-            sizes.fold(0.0, |most: f64, i| most.max(i.abs()))
-        };
         self.clearing_s.is_some_and(|at_s| {
-            peak(at_s - 1.5 * cycle_s) >= INTERRUPTED_SHARE * peak(self.inception_s + cycle_s)
+            self.peak(at_s - 1.5 * cycle_s, 1.0)
+                >= INTERRUPTED_SHARE * self.peak(self.inception_s + cycle_s, 1.0)
         })
     }
 
@@ -308,15 +336,18 @@ impl Suspect<'_> {
     }
 
     /// The second harmonic over some cycles as a share of the change of the fundamental: the smallest of the phases whose
-    /// current has changed, so that one saturated current transformer does not suffice. None where less than two have.
+    /// current has changed, so that one saturated current transformer does not suffice. None where less than two have,
+    /// or where a fault evolves.
     fn harmonic_from(&self, from: f64, n_cycles: usize) -> Option<f64> {
-        const POINTS: usize = 64;
-        let signals = self.signals;
-        let frequency_hz = self.phasors.frequency_hz;
-        let cycle = signals.rate_hz / frequency_hz;
-        let start_s = self.inception_s + from / frequency_hz;
-        // The load that goes on is no part of what has come, and turns on from the inception.
-        let turned = Complex64::cis(TAU * from);
+        let cycle_s = 1.0 / self.phasors.frequency_hz;
+        let start_s = self.inception_s + from * cycle_s;
+        let grows = || {
+            let before = self.peak(start_s - cycle_s, 1.0);
+            self.peak(start_s, n_cycles as f64) > INRUSH_FADING * before
+        };
+        if from >= 1.0 && grows() {
+            return None;
+        }
         let mut before = self.phasors.currents_before;
         if self.phasors.is_acb {
             before.swap(1, 2);
@@ -324,11 +355,9 @@ impl Suspect<'_> {
         let mut has_grown = false;
         let mut shares = Vec::with_capacity(3);
         for (channel, before) in (3..6).zip(before) {
-            let start = signals.position(channel, start_s);
-            let current = &signals.values[channel];
-            let wave = resample(current, start, cycle / POINTS as f64, n_cycles * POINTS)?;
-            let [first, second] = [1, 2].map(|order| phasor(&wave, n_cycles, order));
-            let change = (first - before * turned).norm();
+            let [first, second] = self.harmonics(channel, start_s, n_cycles)?;
+            // The load that goes on is no part of what has come.
+            let change = (first - before).norm();
             has_grown |= first.norm() > INRUSH_GROWTH * before.norm();
             if change > INRUSH_CHANGE * before.norm() {
                 shares.push((change, second.norm() / change));
@@ -342,5 +371,34 @@ impl Suspect<'_> {
         let smallest = shares.into_iter().map(|(_, share)| share);
         let smallest = smallest.fold(f64::INFINITY, f64::min);
         smallest.is_finite().then_some(smallest)
+    }
+
+    /// Fundamental and second harmonic of a channel over some cycles: with a constant the least squares, which few samples
+    /// a cycle suffice for. Angles count from the inception.
+    fn harmonics(&self, channel: usize, from_s: f64, n_cycles: usize) -> Option<[Complex64; 2]> {
+        const TERMS: usize = 5;
+        let signals = self.signals;
+        let n = (n_cycles as f64 * signals.rate_hz / self.phasors.frequency_hz).round() as usize;
+        let first = signals.position(channel, from_s).ceil().max(0.0) as usize;
+        let values = signals.values[channel].get(first..first + n)?;
+        let mut normal = Matrix::zeros(TERMS, TERMS);
+        let mut found = [0.0; TERMS];
+        for (sample, value) in (first..).zip(values) {
+            let since_s = signals.time_s(sample) + signals.skews_s[channel] - self.inception_s;
+            let (sine, cosine) = (TAU * self.phasors.frequency_hz * since_s).sin_cos();
+            let (double_sine, double_cosine) = (2.0 * sine * cosine, cosine * cosine - sine * sine);
+            let terms = [1.0, cosine, sine, double_cosine, double_sine];
+            for (column, term) in terms.iter().enumerate() {
+                found[column] += term * value;
+                let sums = normal.col_mut(column).iter_mut().zip(&terms);
+                sums.for_each(|(sum, other)| *sum += term * other);
+            }
+        }
+        let mut factor = Cholesky::default();
+        factor.factor(normal.view()).ok()?;
+        factor.solve(&mut found);
+        let [_, a, b, c, d] = found;
+        let found = [Complex64::new(a, -b), Complex64::new(c, -d)];
+        found.iter().all(|x| x.is_finite()).then_some(found)
     }
 }

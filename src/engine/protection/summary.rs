@@ -130,12 +130,7 @@ impl FaultAnalysis {
         Some(Seen { verdict, loop_z })
     }
 
-    /// Distances from this end with the record of the other end, both aligned by their inceptions.
-    pub fn two_ended(&self, far: &Self, line: &Line, is_synchronised: bool) -> Option<Distance> {
-        self.two_ended_at((far, far.inception_s?), line, is_synchronised)
-    }
-
-    /// The same where the clock of the other end tells when the fault begins there.
+    /// Distance from this end with the record of the other end, which shows the fault from `far_inception_s` on.
     pub fn two_ended_at(
         &self,
         (far, far_inception_s): (&Self, f64),

@@ -659,9 +659,11 @@ impl Record {
             .position(|channel| channel.name == name)
     }
 
-    /// Names of the first channels, for messages.
+    /// Names of the first channels, for messages; digital ones measure nothing and are left out.
     pub fn first_channel_names(&self) -> String {
-        first_names(self.channels.iter().map(|channel| channel.name.as_str()))
+        let is_digital = |channel: &&Channel| matches!(channel.kind, ChannelKind::Digital { .. });
+        let named = self.channels.iter().filter(|channel| !is_digital(channel));
+        first_names(named.map(|channel| channel.name.as_str()))
     }
 
     /// Time from the first sample to the end of the last, gaps included.

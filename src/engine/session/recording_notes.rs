@@ -126,6 +126,16 @@ impl FaultChoice {
             && calculated.is_empty()
     }
 
+    /// What of it can hold for all records of a station: an inception at a time is that of one record.
+    pub fn for_station(&self) -> Self {
+        let is_common = |inception: &Inception| !matches!(inception, Inception::At { .. });
+        Self {
+            inception: self.inception.filter(is_common),
+            replaces_station: false,
+            ..self.clone()
+        }
+    }
+
     /// A recipe with what is chosen here in place of its own.
     pub fn applied_to(&self, recipe: &FaultRecipe) -> FaultRecipe {
         let has_channels = self.phases != PhaseChoice::default();
@@ -342,6 +352,14 @@ mod tests {
         let recipe = fault_choice(&all, "b.cfg", "South").applied_to(&FaultRecipe::default());
         assert_eq!(recipe.nominal_hz, Some(60.0));
         assert_eq!(recipe.inception, FaultRecipe::default().inception);
+        // The moment of one fault is none of another one.
+        let timed = |inception| FaultChoice {
+            inception: Some(inception),
+            ..at(60.0)
+        };
+        assert_eq!(timed(Inception::At { time_s: 1.2 }).for_station(), at(60.0));
+        let of_trigger = timed(Inception::Trigger);
+        assert_eq!(of_trigger.for_station(), of_trigger);
     }
 
     #[test]

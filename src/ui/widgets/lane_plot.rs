@@ -9,6 +9,7 @@ use super::axes::Axes;
 use super::cache::{cached, fingerprint};
 use super::chart_table::{ChartTable, extent};
 use super::plot_cursor::{CursorMove, PlotCursor};
+use super::short_text::text_width;
 use super::trace_chart::add_band;
 use super::waveform::TimeMark;
 use crate::ui::numbers::{short, tick};
@@ -283,9 +284,12 @@ impl LanePlot<'_> {
         }
         let span = match low == -high {
             true => format!("±{} {}", short(high), lane.unit),
-            false => format!("{} to {} {}", short(low), short(high), lane.unit),
+            false => format!("{}…{} {}", short(low), short(high), lane.unit),
         };
-        let names = lane.traces.iter().map(|trace| (trace.name, trace.color));
+        let names: Vec<&str> = lane.traces.iter().map(|trace| trace.name).collect();
+        let names = told_apart(&names, |name| fits_gutter(ui, name));
+        let colors = lane.traces.iter().map(|trace| trace.color);
+        let names = names.iter().map(String::as_str).zip(colors);
         let lines: Vec<(&str, Color32)> = names.chain([(span.as_str(), tones.weak)]).collect();
         paint_gutter(ui, area, &lines);
     }
@@ -421,10 +425,42 @@ impl LanePlot<'_> {
     }
 }
 
+fn gutter_width(ui: &Ui) -> f32 {
+    theme::small_font(ui).size * (GUTTER - 1.0)
+}
+
+fn fits_gutter(ui: &Ui, text: &str) -> bool {
+    text_width(ui, text, &theme::small_font(ui)) <= gutter_width(ui)
+}
+
+/// Names of one lane with single spaces; where one does not fit, without the ending that all of them share, so that the
+/// letters in which they differ stay: `SBUS A…` instead of the same `SBUS …V-node` for each phase.
+fn told_apart(names: &[&str], fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut names: Vec<String> = names
+        .iter()
+        .map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let [first, others @ ..] = names.as_slice() else {
+        return names;
+    };
+    let shared = |other: &String| {
+        let pairs = first.chars().rev().zip(other.chars().rev());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    let ending = others.iter().map(shared).min().unwrap_or(0);
+    if ending > 1 && !names.iter().all(|name| fits(name)) {
+        for name in &mut names {
+            let n_kept = name.chars().count().saturating_sub(ending);
+            *name = name.chars().take(n_kept).chain(['…']).collect();
+        }
+    }
+    names
+}
+
 /// Lines of text at the left of a lane, those that fit, each cut to the width there is.
 fn paint_gutter(ui: &Ui, area: Rect, lines: &[(&str, Color32)]) {
     let font = theme::small_font(ui);
-    let width = font.size * (GUTTER - 1.0);
+    let width = gutter_width(ui);
     let line = font.size * 1.2;
     let n_lines = lines.len().min((area.height() / line).max(1.0) as usize);
     let top = area.center().y - line * n_lines as f32 / 2.0;
@@ -561,5 +597,19 @@ mod tests {
         assert!(is_empty[60..78].iter().all(|empty| !empty));
         let at = |column: usize| columns.columns()[column];
         assert!(at(25).min >= 14.9 && at(25).max <= 16.1, "{:?}", at(25));
+    }
+
+    #[test]
+    fn names_of_a_lane_keep_the_letters_that_tell_them_apart() {
+        let fits = |text: &str| text.chars().count() <= 13;
+        let nodes = ["SBUS A          V-node", "SBUS B          V-node"];
+        assert_eq!(told_apart(&nodes, fits), ["SBUS A V-node", "SBUS B V-node"]);
+        let branches = ["SBUS A 25   A I-branch", "SBUS B 25   B I-branch"];
+        assert_eq!(
+            told_apart(&branches, fits),
+            ["SBUS A 25 A…", "SBUS B 25 B…"]
+        );
+        let alone = ["a name without another one"];
+        assert_eq!(told_apart(&alone, fits), alone);
     }
 }

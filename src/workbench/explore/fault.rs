@@ -19,7 +19,9 @@ use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
 use crate::workbench::{TaskError, Workbench};
 use atomscope_engine::dataset::DataSettings;
-use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
+use atomscope_engine::export::fault_report::{
+    EndAlignment, FaultReport, ReportedDecision, ReportedRecord,
+};
 use atomscope_engine::export::write;
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::fault::{FaultForm, FaultRecipe, PerUnit};
@@ -92,7 +94,8 @@ impl Alignment {
     /// How much later the time axis of the second record shows the same moment; without clocks, by the inceptions.
     pub fn shift_s(self, near: &FaultRecord, far: &FaultRecord) -> f64 {
         let moment = |record: &FaultRecord| {
-            let inception_s = record.facts.inception_s;
+            let exact_s = record.analysis.as_ref().and_then(|a| a.inception_s);
+            let inception_s = exact_s.or(record.facts.inception_s);
             inception_s.or(record.trigger_s).unwrap_or(0.0)
         };
         let by_inception = moment(far) - moment(near);
@@ -100,6 +103,16 @@ impl Alignment {
             (Self::ByHand(shift_s), ..) => shift_s,
             (Self::Clock, Some(near), Some(far)) => near.seconds_since(far),
             _ => by_inception,
+        }
+    }
+
+    /// How the ends of a report are aligned.
+    fn reported(self, near: &FaultRecord, far: &FaultRecord) -> EndAlignment {
+        let shift_s = self.shift_s(near, far);
+        match (self, near.start, far.start) {
+            (Self::ByHand(_), ..) => EndAlignment::ByHand(shift_s),
+            (Self::Clock, Some(_), Some(_)) => EndAlignment::Clocks(shift_s),
+            _ => EndAlignment::Inceptions,
         }
     }
 }
@@ -545,7 +558,7 @@ impl FaultStage {
         &mut self,
         choice: BesideChoice,
         loaded: Option<Arc<LoadedData>>,
-        given: GivenFacts,
+        notes: Vec<RecordingNotes>,
         post: &Post,
     ) {
         self.beside_reading.stop();
@@ -556,16 +569,21 @@ impl FaultStage {
         let wrap = |answer| made(FaultEvent::Beside(answer));
         let on = (post, "record beside", wrap as _);
         self.beside_reading.start((), on, move |progress| {
-            let (name, record) = match (choice, loaded) {
-                (BesideChoice::Source(source), Some(loaded)) => record_of(&loaded, source)?,
+            let (name, record, data) = match (choice, &loaded) {
+                (BesideChoice::Source(source), Some(loaded)) => {
+                    let (name, record) = record_of(loaded, source)?;
+                    (name, record, Some(&loaded.settings))
+                }
                 (BesideChoice::File(path), _) => {
                     let record = open(&path, Mode::default())?;
-                    (path.display().to_string(), record)
+                    (path.display().to_string(), record, None)
                 }
                 (BesideChoice::Source(_), None) | (BesideChoice::Nothing, _) => {
                     return Err(TaskError::refused("the record no longer exists"));
                 }
             };
+            let station = record.grid.as_ref().map_or("", |grid| &grid.station);
+            let given = given_facts(data, &fault_choice(&notes, &name, station));
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
         });
     }
@@ -688,17 +706,9 @@ impl Workbench {
     fn put_beside(&mut self, choice: BesideChoice) {
         self.selection.ask = None;
         let loaded = self.document.data.loaded().cloned();
-        let given = match &choice {
-            BesideChoice::Source(source) => {
-                let rows = loaded.as_ref().map(|loaded| &loaded.records);
-                let name = rows.and_then(|rows| rows.get(*source)).map(|row| &row.name);
-                self.facts_given(name.map_or("", |name| name), "", true)
-            }
-            BesideChoice::File(path) => self.facts_given(&path.display().to_string(), "", false),
-            BesideChoice::Nothing => GivenFacts::default(),
-        };
+        let notes = self.document.draft.recordings.clone();
         let fault = &mut self.tasks.explore.fault;
-        fault.put_beside(choice, loaded, given, &self.tasks.post);
+        fault.put_beside(choice, loaded, notes, &self.tasks.post);
     }
 
     /// Lists the records of a folder, or of the session, in the background.
@@ -779,6 +789,10 @@ impl Workbench {
         };
         let ends: Vec<Arc<FaultRecord>> =
             fault.shown.iter().chain(&fault.beside).cloned().collect();
+        let alignment = match ends.as_slice() {
+            [near, far] => view.alignment.reported(near, far),
+            _ => EndAlignment::Inceptions,
+        };
         let decision = self.reported_decision();
         let zones = fault.reported_zones();
         let on = (&self.tasks.post, "fault report", Event::Exported as _);
@@ -796,7 +810,8 @@ impl Workbench {
                 .collect();
             let none = || TaskError::refused("the record has no three phases to report about");
             reported.first().ok_or_else(none)?;
-            let report = FaultReport::new(&reported).with_zones(zones);
+            let report = FaultReport::new(&reported);
+            let report = report.with_zones(zones).with_alignment(alignment);
             let page = match decision.transpose()? {
                 Some(mut decision) => {
                     decision.is_uncertain |= reported[0].analysis.doubts(&decision.class);

@@ -98,7 +98,11 @@ impl ListColumn {
                 name.to_string_lossy().into_owned()
             }
             Self::Station => row.station.clone(),
-            Self::Time => row.inception().map_or(String::new(), |t| t.to_string()),
+            // To the millisecond; the exported table has all digits.
+            Self::Time => row.inception().map_or(String::new(), |time| {
+                let text = time.to_string().replacen('T', " ", 1);
+                text.chars().take("2000-01-01 00:00:00.000".len()).collect()
+            }),
             Self::Type => summary.type_rule.unwrap_or("no verdict").to_owned(),
             Self::Phases => summary.phases.clone().unwrap_or_default(),
             Self::Duration => number(row.duration_s().map(|s| s * 1e3), 1, " ms"),

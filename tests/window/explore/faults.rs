@@ -4,7 +4,9 @@ use std::f64::consts::PI;
 use std::path::Path;
 use std::sync::Arc;
 
-use atomscope::workbench::explore::{ExploreAction, FaultAction, ValueScale};
+use atomscope::workbench::explore::{
+    BesideChoice, ExploreAction, FaultAction, FaultRecord, ValueScale,
+};
 use atomscope::workbench::{Action, Gravity, Stage, Workbench};
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_files};
 use atomscope_engine::records::{Channel, ChannelKind, Format, GridFacts, Kind, Record, Unit};
@@ -30,6 +32,15 @@ fn digital(name: &str, on: std::ops::Range<usize>) -> (Channel, Vec<f64>) {
 
 /// Voltages of 60 kV peak, the currents ten times as high from 0.2 s on; three digital channels.
 fn record() -> Record {
+    let mut data = phases();
+    data.push(digital("TRIP", 340..N_SAMPLES));
+    data.push(digital("PICKUP", 330..400));
+    data.push(digital("SPARE", 0..0));
+    with_frequency(data)
+}
+
+/// The six analog channels of that record.
+fn phases() -> Vec<(Channel, Vec<f64>)> {
     let mut data = Vec::new();
     for (unit, size, letter) in [("V", 60_000.0, "V"), ("A", 300.0, "I")] {
         for (phase, name) in ["A", "B", "C"].iter().enumerate() {
@@ -44,10 +55,7 @@ fn record() -> Record {
             data.push((channel, (0..N_SAMPLES).map(value).collect()));
         }
     }
-    data.push(digital("TRIP", 340..N_SAMPLES));
-    data.push(digital("PICKUP", 330..400));
-    data.push(digital("SPARE", 0..0));
-    with_frequency(data)
+    data
 }
 
 fn with_frequency(data: Vec<(Channel, Vec<f64>)>) -> Record {
@@ -183,6 +191,53 @@ fn digital_states_at_both_cursors_are_listed_with_their_changes() {
             .query_by_label("1 other does not change from A to B")
             .is_some()
     );
+}
+
+fn press(window: &mut Window, button: &str) {
+    let button = window.harness.get_by_role_and_label(Role::Button, button);
+    button.click();
+    for _ in 0..3 {
+        window.harness.step();
+    }
+}
+
+#[test]
+fn channels_are_chosen_by_hand_for_a_record_and_for_its_whole_station() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut data = phases();
+    let spare = Channel::analog("I SPARE", Unit::parse("A"), Some(RATE_HZ), 0);
+    data.push((spare, data[3].1.iter().map(|i| -2.0 * i).collect()));
+    let mut record = with_frequency(data);
+    record.grid.as_mut().expect("there").station = "South".to_owned();
+    let other = folder.path().join("other.cfg");
+    write_files(&record, ComtradeStorage::Float32, &other).expect("the folder can be written");
+    let mut window = shown(&record, &folder.path().join("relay.cfg"));
+    let current_a = |record: Option<&Arc<FaultRecord>>| {
+        let analysis = record.and_then(|record| record.analysis.clone());
+        analysis.map(|analysis| analysis.signals.names[3].clone())
+    };
+    press(&mut window, "Bay");
+    press(&mut window, "IA");
+    press(&mut window, "I SPARE");
+    let chosen = Some("I SPARE".to_owned());
+    until(&mut window, "the record is read so", |w| {
+        current_a(w.explore().fault().record()) == chosen
+    });
+    // The menu is still there.
+    press(&mut window, "Use for the whole station");
+    let open = |path| Action::Explore(ExploreAction::OpenFile(path));
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(open(other.clone()));
+    until(&mut window, "the other record gets the choice", |w| {
+        let record = w.explore().fault().record();
+        record.is_some_and(|record| record.name.contains("other")) && current_a(record) == chosen
+    });
+    let beside = FaultAction::Beside(BesideChoice::File(other));
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(Action::Explore(ExploreAction::Fault(beside)));
+    until(&mut window, "so does one beside", |w| {
+        current_a(w.explore().fault().beside()) == chosen
+    });
 }
 
 #[test]

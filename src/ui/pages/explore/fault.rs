@@ -68,7 +68,8 @@ pub(super) fn fault_ui(
         ribbon_ui(ui, workbench, opened, shown, actions);
     });
     if wants_measures {
-        elements::scrolling_column(ui, right, "measures", |ui| {
+        // Another record begins at the top.
+        elements::scrolling_column(ui, right, &format!("measures of {}", record.name), |ui| {
             impedance_ui(ui, workbench, record, &mut wanted, actions);
             if let Some(beside) = fault.beside() {
                 beside_ui(ui, record, beside, &wanted);

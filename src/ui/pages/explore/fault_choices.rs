@@ -1,7 +1,7 @@
 //! What the user chooses for a fault record: channels of the bay, inception, frequency, calculated channels; kept with the
 //! session, for the record alone or for all records of its station.
 
-use egui::{ComboBox, TextEdit, Ui};
+use egui::{ScrollArea, TextEdit, Ui};
 
 use crate::ui::elements;
 use crate::ui::theme;
@@ -9,6 +9,7 @@ use crate::workbench::Draft;
 use crate::workbench::explore::{FaultRecord, FaultView};
 use atomscope_engine::features::fault::Inception;
 use atomscope_engine::features::phases::PHASE_NAMES;
+use atomscope_engine::records::{Channel, ChannelKind};
 use atomscope_engine::session::{FaultChoice, change_notes, fault_choice, notes_on, station_notes};
 
 /// What is chosen for a record.
@@ -39,7 +40,7 @@ pub(super) fn choices_ui(ui: &mut Ui, record: &FaultRecord, look: &FaultView, dr
         bay_ui(ui, record, &mut choice);
         inception_ui(ui, look, &mut choice);
         nominal_ui(ui, &mut choice);
-        for_station = station_ui(ui, record, &mut choice);
+        for_station = station_ui(ui, record, draft, &mut choice);
     });
     menu.on_hover_text(
         "Channels of VA … IC, polarity, inception and nominal frequency of this record; saved with the session",
@@ -49,12 +50,7 @@ pub(super) fn choices_ui(ui: &mut Ui, record: &FaultRecord, look: &FaultView, dr
         change_notes(
             &mut draft.recordings,
             &station_notes(&record.station),
-            |notes| {
-                notes.fault = FaultChoice {
-                    replaces_station: false,
-                    ..choice.clone()
-                };
-            },
+            |notes| notes.fault = choice.for_station(),
         );
     }
     if choice != before {
@@ -70,41 +66,30 @@ fn bay_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) {
         })
     };
     let used = record.analysis.as_ref().map(|analysis| &analysis.bay);
-    ui.horizontal(|ui| {
-        let label = elements::fixed_label(ui, "Bay");
-        ComboBox::from_id_salt("bay of the record")
-            .selected_text(used.map_or("–", |bay| bay.name.as_str()))
-            .show_ui(ui, |ui| {
-                for bay in &record.bays {
-                    let is_it = used.is_some_and(|used| used.channels == bay.channels);
-                    if ui.selectable_label(is_it, &bay.name).clicked() {
-                        choice.phases.channels = names(bay.channels);
-                    }
-                }
-            })
-            .response
-            .labelled_by(label.id)
-            .on_hover_text("Bays of the record by the names of their channels");
+    let shown = used.map_or("–", |bay| bay.name.as_str());
+    let help = "Bays of the record by the names of their channels";
+    list_ui(ui, ("Bay", help), shown, |ui| {
+        for bay in &record.bays {
+            let is_it = used.is_some_and(|used| used.channels == bay.channels);
+            if ui.selectable_label(is_it, &bay.name).clicked() {
+                choice.phases.channels = names(bay.channels);
+            }
+        }
     });
+    let analog = |channel: &&Channel| channel.kind == ChannelKind::Analog;
     for (place, phase) in PHASE_NAMES.iter().enumerate() {
         let in_use = used.and_then(|bay| record.source.channels.get(bay.channels[place]));
         let chosen = choice.phases.channels[place].clone();
         let shown = chosen.or(in_use.map(|channel| channel.name.clone()));
-        ui.horizontal(|ui| {
-            let label = elements::fixed_label(ui, *phase);
-            ComboBox::from_id_salt(("channel of", *phase))
-                .selected_text(shown.clone().unwrap_or_else(|| "–".to_owned()))
-                .show_ui(ui, |ui| {
-                    for signal in record.signals.iter() {
-                        let is_it = shown.as_deref() == Some(&signal.name);
-                        if ui.selectable_label(is_it, &signal.name).clicked() {
-                            choice.phases.channels[place] = Some(signal.name.clone());
-                        }
-                    }
-                })
-                .response
-                .labelled_by(label.id)
-                .on_hover_text(format!("The channel that is taken as {phase}"));
+        let help = format!("The channel that is taken as {phase}");
+        let name = shown.as_deref().unwrap_or("–");
+        list_ui(ui, (phase, &help), name, |ui| {
+            for channel in record.source.channels.iter().filter(analog) {
+                let is_it = shown.as_deref() == Some(&channel.name);
+                if ui.selectable_label(is_it, &channel.name).clicked() {
+                    choice.phases.channels[place] = Some(channel.name.clone());
+                }
+            }
         });
     }
     let help = "Reverses the sign of the currents; by default they count positive into the line";
@@ -113,6 +98,18 @@ fn bay_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) {
         "Currents count out of the line",
     )
     .on_hover_text(help);
+}
+
+/// A labelled list that opens beside the menu it stands in: the list of a combo box would close the menu, since only one
+/// of both can be open.
+fn list_ui(ui: &mut Ui, (name, help): (&str, &str), shown: &str, contents: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        let label = elements::fixed_label(ui, name);
+        let list = ui.menu_button(shown, |ui| {
+            ScrollArea::vertical().max_height(420.0).show(ui, contents)
+        });
+        list.response.labelled_by(label.id).on_hover_text(help);
+    });
 }
 
 fn inception_ui(ui: &mut Ui, look: &FaultView, choice: &mut FaultChoice) {
@@ -172,16 +169,21 @@ fn nominal_ui(ui: &mut Ui, choice: &mut FaultChoice) {
 }
 
 /// Whether the choice is to hold for the whole station; resets it too.
-fn station_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) -> bool {
+fn station_ui(ui: &mut Ui, record: &FaultRecord, draft: &Draft, choice: &mut FaultChoice) -> bool {
     ui.separator();
-    let has_station = !record.station.trim().is_empty();
-    let station = ui.add_enabled(has_station, egui::Button::new("Use for the whole station"));
-    let station = station
+    let station = record.station.trim();
+    let of_station = notes_on(&draft.recordings, &station_notes(&record.station));
+    let has_it = of_station.is_some_and(|notes| notes.fault == choice.for_station());
+    let can = !station.is_empty() && !has_it;
+    let button = ui.add_enabled(can, egui::Button::new("Use for the whole station"));
+    let button = button
         .on_hover_text(format!(
-            "All records of {} that have no choice of their own, line data and calculated channels included",
-            record.station.trim()
+            "All records of {station} that have no choice of their own, line data and calculated channels included; an inception at a time is that of one record and stays with it"
         ))
-        .on_disabled_hover_text("The record names no station");
+        .on_disabled_hover_text(match has_it {
+            true => format!("These choices hold for all records of {station}"),
+            false => "The record names no station".to_owned(),
+        });
     let reset = ui.add_enabled(!choice.says_nothing(), egui::Button::new("Reset"));
     let reset = reset
         .on_hover_text("Discards these choices for this record; what the record says applies again")
@@ -189,7 +191,7 @@ fn station_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) -> bo
     if reset.clicked() {
         *choice = FaultChoice::default();
     }
-    station.clicked()
+    button.clicked()
 }
 
 /// Lines that are offered, with what they are called.

@@ -64,7 +64,9 @@ pub(super) fn impedance_ui(
         analysis.signals.names.join(" "),
         analysis.frequency_hz
     );
-    help(ui, &used);
+    // Names of some files are padded.
+    let words: Vec<&str> = used.split_whitespace().collect();
+    help(ui, &words.join(" "));
     model_ui(ui, workbench, analysis);
     for warning in &analysis.warnings {
         help(ui, warning);
@@ -261,7 +263,8 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
     let reach = z1.norm() * 1.5;
     let size = ui.available_width().min(420.0);
     let colors: Vec<Color32> = (0..6).map(|place| loop_color(ui, place)).collect();
-    let shown = Plot::new("impedance plane")
+    // Another line is shown as a whole again.
+    let shown = Plot::new(("impedance plane", reach.to_bits()))
         .width(size)
         .height(size)
         .data_aspect(1.0)
@@ -439,6 +442,12 @@ fn distances_ui(ui: &mut Ui, plane: &ImpedancePlane) {
             ui.label(RichText::new(text.replace('-', "−")).small());
         });
         bar_ui(ui, distance);
+    }
+    if plane.distances.iter().any(|distance| distance.value < 0.0) {
+        help(
+            ui,
+            "Less than 0: the fault lies behind this end, or the currents count out of the line, which can be told at Bay",
+        );
     }
     help(
         ui,

@@ -13,10 +13,11 @@ use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::protection::inbox::InboxRow;
 use atomscope_engine::records::counted;
 
-/// Width of each column in letters, in their order.
-const WIDTHS_EM: [f32; 12] = [
-    3.5, 12.0, 12.0, 15.0, 5.0, 4.5, 6.0, 5.5, 7.0, 8.5, 5.0, 4.5,
-];
+/// Width of each column in letters, in their order: all of them fit into a window of 1280 points.
+const WIDTHS_EM: [f32; 12] = [3.2, 8.5, 8.5, 11.2, 4.9, 3.6, 4.6, 4.4, 5.6, 4.6, 3.6, 3.2];
+
+/// Points between columns.
+const COLUMN_GAP: f32 = 4.0;
 
 /// Files that could not be read, listed at most.
 const MOST_UNREAD: usize = 5;
@@ -128,8 +129,9 @@ fn table_ui(
     actions: &mut Vec<Action>,
 ) {
     let em = theme::body_font(ui).size;
-    // What the window has beyond the usual widths is shared out, in steps, so that widths set by hand stay.
-    let needed = WIDTHS_EM.iter().sum::<f32>() * em + ui.spacing().item_spacing.x * 12.0;
+    ui.spacing_mut().item_spacing.x = COLUMN_GAP;
+    // What the window has beyond these widths is shared out, in steps, so that widths set by hand stay.
+    let needed = WIDTHS_EM.iter().sum::<f32>() * em + COLUMN_GAP * 12.0;
     let quarters = (4.0 * ui.available_width() / needed)
         .floor()
         .clamp(4.0, 8.0);
@@ -202,6 +204,7 @@ fn cell_ui(ui: &mut Ui, column: ListColumn, row: &InboxRow) {
             .is_some_and(|rule| model != Some(rule));
     let shown = match column {
         ListColumn::Class if differs => RichText::new(&text).color(theme::tones(ui).warning),
+        ListColumn::Record | ListColumn::Station | ListColumn::Time => RichText::new(&text).small(),
         _ => RichText::new(&text),
     };
     let label = ui.add(egui::Label::new(shown).truncate());

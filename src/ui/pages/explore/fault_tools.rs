@@ -262,9 +262,11 @@ fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             asks_file = true;
             ui.close();
         }
-        ui.separator();
+        let records = workbench.data().loaded().map(|loaded| &loaded.records);
+        if records.is_some_and(|records| records.len() > 1) {
+            ui.separator();
+        }
         ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
-            let records = workbench.data().loaded().map(|loaded| &loaded.records);
             let current = workbench
                 .explore()
                 .opened()
