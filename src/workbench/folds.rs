@@ -104,9 +104,9 @@ impl Workbench {
 fn make(plan: SplitPlan, dataset: Arc<Dataset>) -> Result<MadeSplit, TaskError> {
     let split = plan.split(&dataset)?;
     let mut class_counts = vec![vec![0; dataset.n_classes()]; split.n_folds()];
-    for (fold, class) in split.test_folds().iter().zip(dataset.classes()) {
+    for (fold, class) in split.test_folds().zip(dataset.classes()) {
         if let Some(fold) = fold {
-            class_counts[*fold][*class] += 1;
+            class_counts[fold][*class] += 1;
         }
     }
     Ok(MadeSplit {
@@ -136,8 +136,8 @@ fn group_rows(dataset: &Dataset, split: &Split) -> Vec<FoldGroup> {
     for (group, fold) in groups.iter().zip(split.test_folds()) {
         let row = &mut rows[*group];
         if row.n_samples == 0 {
-            row.fold = *fold;
-        } else if row.fold != *fold {
+            row.fold = fold;
+        } else if row.fold != fold {
             row.is_divided = true;
         }
         row.n_samples += 1;

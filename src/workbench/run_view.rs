@@ -65,7 +65,7 @@ impl PartView {
             }
             None => {
                 view.log = record.log.clone();
-                view.decisions = Some(Arc::new(record.decisions.clone()));
+                view.decisions = Some(record.decisions.0.clone());
             }
         }
         for test in &record.tests {
@@ -169,7 +169,7 @@ impl RunView {
         Self {
             experiment: checked.experiment().clone(),
             facts: checked.facts().clone(),
-            test_folds: split.test_folds().to_vec(),
+            test_folds: split.test_folds().collect(),
             n_rounds: most_rounds(&rounds),
             rounds,
             status: Status::Running,

@@ -28,8 +28,9 @@ pub(super) struct Beat {
     pub(super) point: Option<usize>,
     /// How long it has been at the point.
     pub(super) point_s: f64,
-    /// Points it has finished, and in which time.
+    /// Points it has finished.
     pub(super) n_done: usize,
+    /// How long it was at points, the one at hand included: waiting, as in a pause, is not work.
     pub(super) up_s: f64,
 }
 
@@ -93,7 +94,6 @@ pub(super) struct Heart<'a> {
     folder: &'a WorkFolder,
     /// Its name, unlike that of any other worker at any time.
     pub(super) name: String,
-    began: Instant,
     now: Mutex<Now>,
 }
 
@@ -101,6 +101,16 @@ struct Now {
     point: Option<usize>,
     since: Instant,
     n_done: usize,
+    /// How long it was at points before this one.
+    worked: Duration,
+}
+
+impl Now {
+    /// How long it was at points.
+    fn worked(&self) -> Duration {
+        let at_this = self.point.map(|_| self.since.elapsed());
+        self.worked + at_this.unwrap_or_default()
+    }
 }
 
 impl<'a> Heart<'a> {
@@ -113,11 +123,11 @@ impl<'a> Heart<'a> {
         let heart = Self {
             folder,
             name: format!("{}-{number}-{moment}", own_process()),
-            began: Instant::now(),
             now: Mutex::new(Now {
                 point: None,
                 since: Instant::now(),
                 n_done: 0,
+                worked: Duration::ZERO,
             }),
         };
         heart.beat()?;
@@ -127,6 +137,7 @@ impl<'a> Heart<'a> {
     /// Notes on which point it works.
     pub(super) fn work_on(&self, point: Option<usize>, has_finished: bool) {
         if let Ok(mut now) = self.now.lock() {
+            now.worked = now.worked();
             (now.point, now.since) = (point, Instant::now());
             now.n_done += usize::from(has_finished);
         }
@@ -144,7 +155,7 @@ impl<'a> Heart<'a> {
             point: now.point,
             point_s: now.since.elapsed().as_secs_f64(),
             n_done: now.n_done,
-            up_s: self.began.elapsed().as_secs_f64(),
+            up_s: now.worked().as_secs_f64(),
         };
         let staged = self.folder.inner(&format!(".beat-{}", self.name));
         fs::write(&staged, to_text(&beat, &path)?)

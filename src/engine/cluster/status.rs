@@ -31,7 +31,7 @@ pub struct WorkerRow {
     pub point: Option<usize>,
     /// How long it has been at the point, or without one.
     pub since_s: f64,
-    /// Points that it finishes in an hour; nothing before the first.
+    /// Points that it finishes in an hour of work; nothing before the first.
     pub per_hour: Option<f64>,
 }
 
@@ -94,12 +94,13 @@ impl WorkStatus {
                 continue;
             };
             let age_s = age.as_secs_f64();
-            let hours = (beat.up_s + age_s) / 3600.0;
+            let worked_s = beat.up_s + beat.point.map_or(0.0, |_| age_s);
             status.workers.push(WorkerRow {
                 host: beat.host,
                 point: beat.point.map(|number| number + 1),
                 since_s: beat.point_s + age_s,
-                per_hour: (beat.n_done > 0).then(|| beat.n_done as f64 / hours),
+                per_hour: (beat.n_done > 0 && worked_s > 0.0)
+                    .then(|| 3600.0 * beat.n_done as f64 / worked_s),
             });
             alive.push(name);
         }

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::claims::{AttemptStage, Claim, Found, Taken, take_next};
 use super::error::ClusterError;
+use super::heartbeat::{Heart, Life, life_of};
 use super::order::PreparedWork;
 use super::status::WorkStatus;
 use super::work::{PointEnd, Points, SweepWork, Work};
@@ -365,4 +366,26 @@ fn a_stage_does_not_begin_before_the_one_before_has_ended() {
         std::fs::write(place.path().join(point_file_name(number)), "").expect("writable");
     }
     assert_eq!((next(), next()), (first(2), first(3)));
+}
+
+#[test]
+fn waiting_is_no_part_of_the_time_that_points_take() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    folder.make().expect("writable");
+    let heart = Heart::start(&folder).expect("writable");
+    let worked_s = || {
+        heart.beat().expect("writable");
+        match life_of(&folder, &heart.name, folder.now()) {
+            Life::Alive(beat, _) => beat.up_s,
+            Life::Dead => panic!("it has just beaten"),
+        }
+    };
+    assert_eq!(worked_s(), 0.0);
+    heart.work_on(Some(3), false);
+    assert!(worked_s() > 0.0);
+    heart.work_on(None, true);
+    let so_far = worked_s();
+    assert!(so_far > 0.0);
+    assert_eq!(worked_s(), so_far);
 }

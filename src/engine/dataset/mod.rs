@@ -110,7 +110,10 @@ pub struct DatasetParts {
 /// Samples with class, group and origin. Samples are columns: N features × n samples, each sample contiguous.
 #[derive(Debug, Clone)]
 pub struct Dataset {
+    /// All but the classes.
     parts: DatasetParts,
+    /// Class of each sample.
+    classes: Arc<Vec<usize>>,
     n_missing: usize,
     /// Once it was asked for.
     fingerprint: OnceLock<u64>,
@@ -174,6 +177,7 @@ impl Dataset {
             }
         }
         Ok(Self {
+            classes: Arc::new(std::mem::take(&mut parts.classes)),
             parts,
             n_missing,
             fingerprint: OnceLock::new(),
@@ -182,7 +186,7 @@ impl Dataset {
 
     /// Number of samples.
     pub fn n_samples(&self) -> usize {
-        self.parts.classes.len()
+        self.classes.len()
     }
 
     /// Number of features.
@@ -280,13 +284,18 @@ impl Dataset {
 
     /// Class of each sample.
     pub fn classes(&self) -> &[usize] {
-        &self.parts.classes
+        &self.classes
+    }
+
+    /// The same for who keeps them beside the data set.
+    pub fn shared_classes(&self) -> Arc<Vec<usize>> {
+        self.classes.clone()
     }
 
     /// Number of samples of each class.
     pub fn class_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.n_classes()];
-        for class in &self.parts.classes {
+        for class in &*self.classes {
             counts[*class] += 1;
         }
         counts
@@ -347,6 +356,24 @@ impl Dataset {
         self.gathered(samples, FeatureList::default())
     }
 
+    /// The samples at these positions with class and group alone, enough to split them: their one feature is 0.
+    pub(crate) fn labels_of(&self, samples: &[usize]) -> Result<Self, DatasetError> {
+        let all = &self.parts;
+        let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
+        Self::new(DatasetParts {
+            values: vec![0.0; samples.len()],
+            feature_names: vec![String::new()],
+            class_names: all.class_names.clone(),
+            classes: pick(&self.classes),
+            group_names: all.group_names.clone(),
+            groups: all.groups.as_deref().map(pick),
+            groups_are_files: all.groups_are_files,
+            sources: all.sources.clone(),
+            origins: samples.iter().map(|s| all.origins.of(*s)).collect(),
+            ..DatasetParts::default()
+        })
+    }
+
     fn gathered(&self, samples: &[usize], mut list: FeatureList) -> Result<Self, DatasetError> {
         let all = &self.parts;
         if let Some(&beyond) = samples.iter().find(|s| **s >= self.n_samples()) {
@@ -368,7 +395,7 @@ impl Dataset {
             layout: all.layout,
             feature_groups: all.feature_groups.clone(),
             class_names: all.class_names.clone(),
-            classes: pick(&all.classes),
+            classes: pick(&self.classes),
             group_names: all.group_names.clone(),
             groups: all.groups.as_deref().map(pick),
             groups_are_files: all.groups_are_files,

@@ -115,9 +115,11 @@ impl Principal {
         vectorised(
             #[inline(always)]
             || {
-                let held: f64 = (0..self.directions.cols())
-                    .map(|k| dot(self.directions.col(k), &z).powi(2))
-                    .sum();
+                // A closure of an iterator would not be compiled for the widest vectors.
+                let mut held = 0.0;
+                for k in 0..self.directions.cols() {
+                    held += dot(self.directions.col(k), &z).powi(2);
+                }
                 (dot(&z, &z) - held).max(0.0) / z.len().max(1) as f64
             },
         )

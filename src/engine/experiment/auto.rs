@@ -6,6 +6,8 @@
 //! three on a training nearly as long as the one to come: narrow kernels need many samples, and others
 //! are ahead on few and lose what they have while the dictionaries fill.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::calibrating::has_groups;
@@ -209,8 +211,9 @@ fn candidates() -> Vec<Candidate> {
 
 /// A search in progress.
 pub(super) struct AutoSearch {
-    /// The training samples, and nothing else.
-    training: Dataset,
+    dataset: Arc<Dataset>,
+    /// The training samples: nothing else is looked at.
+    training: Vec<usize>,
     base: LearnerSettings,
     missing: MissingPolicy,
     heads: Vec<Head>,
@@ -238,20 +241,24 @@ struct TrialStage {
 impl AutoSearch {
     /// A search on the samples `training` of a data set.
     pub(super) fn new(
-        dataset: &Dataset,
+        dataset: &Arc<Dataset>,
         training: &[usize],
         experiment: &Experiment,
         schedule: Training,
     ) -> Result<Self, RunTrouble> {
-        let training = dataset.subset(training)?;
         let base = auto_base(&experiment.learner);
         let seed = experiment.seed;
-        let heads = heads_for(&training.class_counts(), base.budget);
-        let all: Vec<usize> = (0..training.n_samples()).collect();
-        let is_grouped = has_groups(&training, &all);
-        let stage = TrialStage::new(&training, 0, candidates(), is_grouped, seed, heads.len())?;
+        let mut class_counts = vec![0; dataset.n_classes()];
+        for sample in training {
+            class_counts[dataset.classes()[*sample]] += 1;
+        }
+        let heads = heads_for(&class_counts, base.budget);
+        let is_grouped = has_groups(dataset, training);
+        let subject = (&**dataset, training);
+        let stage = TrialStage::new(subject, 0, candidates(), is_grouped, seed, heads.len())?;
         Ok(Self {
-            training,
+            dataset: dataset.clone(),
+            training: training.to_vec(),
             base,
             // Missing values of training samples become the mean of the feature.
             missing: match experiment.preparation.missing {
@@ -324,7 +331,7 @@ impl AutoSearch {
             let first = reasons.into_iter().next().unwrap_or_default();
             return Err(RunTrouble::NothingChosen(first));
         };
-        let is_long = self.training.n_samples() >= LONG_TRAINING;
+        let is_long = self.training.len() >= LONG_TRAINING;
         let n_stages = STAGE_SAMPLES.len() - usize::from(!is_long);
         if number == n_stages {
             let most = judged
@@ -341,7 +348,7 @@ impl AutoSearch {
             }
         }
         self.stage = TrialStage::new(
-            &self.training,
+            (&self.dataset, &self.training),
             number,
             best,
             self.is_grouped,
@@ -463,16 +470,17 @@ impl AutoSearch {
 }
 
 impl TrialStage {
+    /// Of samples of a data set.
     fn new(
-        training: &Dataset,
+        (dataset, training): (&Dataset, &[usize]),
         number: usize,
         waiting: Vec<Candidate>,
         is_grouped: bool,
         seed: u64,
         n_heads: usize,
     ) -> Result<Self, RunTrouble> {
-        let chosen = stratified(training, STAGE_SAMPLES[number], seed);
-        let samples = training.subset(&chosen)?;
+        let chosen = stratified((dataset, training), STAGE_SAMPLES[number], seed);
+        let samples = dataset.subset(&chosen)?;
         let n_folds = N_FOLDS[number].min(samples.n_samples());
         let plan = |seed: u64| match is_grouped {
             true => SplitPlan::GroupedKFold {
@@ -482,13 +490,13 @@ impl TrialStage {
             },
             false => SplitPlan::KFold { n_folds, seed },
         };
-        let all = is_grouped || training.n_samples() < FEW_SAMPLES[number];
+        let all = is_grouped || training.len() < FEW_SAMPLES[number];
         let trained = if all {
             MOST_TRAINED
         } else {
             FOLDS_TRAINED[number]
         };
-        let n_dealings = match training.n_samples() < FEW_SAMPLES[number] {
+        let n_dealings = match training.len() < FEW_SAMPLES[number] {
             true => ENOUGH_JUDGED.div_ceil(samples.n_samples().max(1)),
             false => 1,
         };
@@ -541,12 +549,12 @@ fn n_groups(dataset: &Dataset) -> usize {
     distinct.len()
 }
 
-/// About `count` samples, of every class its share and at least eight, in the order of the set.
-fn stratified(dataset: &Dataset, count: usize, seed: u64) -> Vec<usize> {
-    let n = dataset.n_samples();
+/// About `count` of the training samples, of every class its share and at least eight, in their order.
+fn stratified((dataset, training): (&Dataset, &[usize]), count: usize, seed: u64) -> Vec<usize> {
+    let n = training.len();
     let mut by_class = vec![Vec::new(); dataset.n_classes()];
-    for (sample, class) in dataset.classes().iter().enumerate() {
-        by_class[*class].push(sample);
+    for (place, sample) in training.iter().enumerate() {
+        by_class[dataset.classes()[*sample]].push(place);
     }
     let mut chosen = Vec::with_capacity(count);
     for (class, mut samples) in by_class.into_iter().enumerate() {
@@ -561,5 +569,8 @@ fn stratified(dataset: &Dataset, count: usize, seed: u64) -> Vec<usize> {
         chosen.extend_from_slice(&samples[..quota]);
     }
     chosen.sort_unstable();
+    chosen
+        .iter_mut()
+        .for_each(|place| *place = training[*place]);
     chosen
 }

@@ -124,7 +124,7 @@ impl Branch {
         let state = RunState {
             experiment: experiment.clone(),
             facts: Shared(checked.facts().clone()),
-            test_folds: checked.split().test_folds().to_vec(),
+            test_folds: checked.split().test_folds().collect(),
             parts: folds.iter().filter_map(nearest).collect(),
             planned: folds,
             changes,

@@ -45,6 +45,7 @@ const LEAST_SHARE: f64 = 0.5;
 
 /// Parts of the kept samples that the directions of the others are found for.
 const N_SHAPES: usize = 5;
+const NO_PART: u8 = u8::MAX;
 
 /// Numbers that are kept of calibration samples at most: 32 MB. Of more samples some are left out.
 const MOST_NUMBERS: usize = 4_000_000;
@@ -195,8 +196,9 @@ struct Shapes {
     whole: Principal,
     /// Of the kept samples without one part of them each.
     parts: Vec<Principal>,
-    /// The part of every kept sample, or of every sample of the groups of a part, by its number in the data set.
-    part_of: Vec<Option<usize>>,
+    /// The part of every kept sample, or of every sample of the groups of a part, by its number in the data set;
+    /// [`NO_PART`] of the others.
+    part_of: Vec<u8>,
 }
 
 impl Shapes {
@@ -210,7 +212,7 @@ impl Shapes {
         let classes = 0..learner.n_classes();
         let index = classes.flat_map(|class| learner.dictionary(class).kept.index().to_vec());
         let index: Vec<usize> = index.collect();
-        let mut part_of = vec![None; dataset.n_samples()];
+        let mut part_of = vec![NO_PART; dataset.n_samples()];
         let groups = dataset.groups();
         match groups.filter(|_| source == CalibrationSource::HeldOutGroups) {
             // Samples of a group resemble each other: those of a new one had no part in any direction.
@@ -218,21 +220,23 @@ impl Shapes {
                 let known: BTreeSet<usize> = training.iter().map(|s| groups[*s]).collect();
                 let known: Vec<usize> = known.into_iter().collect();
                 for &sample in training {
-                    let place = known.binary_search(&groups[sample]).ok();
-                    part_of[sample] = place.map(|place| place % N_SHAPES);
+                    if let Ok(place) = known.binary_search(&groups[sample]) {
+                        part_of[sample] = (place % N_SHAPES) as u8;
+                    }
                 }
             }
             None if index.len() >= 2 * N_SHAPES => {
                 for (column, &sample) in index.iter().enumerate() {
-                    part_of[sample] = Some(column % N_SHAPES);
+                    part_of[sample] = (column % N_SHAPES) as u8;
                 }
             }
             None => {}
         }
         let whole = shape_directions(&kept);
-        let n_parts = part_of.iter().flatten().max().map_or(0, |part| part + 1);
+        let parts = part_of.iter().filter(|part| **part != NO_PART);
+        let n_parts = parts.max().map_or(0, |part| part + 1);
         let parts = (0..n_parts).map(|part| {
-            let others = (0..index.len()).filter(|column| part_of[index[*column]] != Some(part));
+            let others = (0..index.len()).filter(|column| part_of[index[*column]] != part);
             let others: Vec<usize> = others.collect();
             match others.is_empty() {
                 true => whole.clone(),
@@ -251,8 +255,8 @@ impl Shapes {
 
     /// The directions that a sample had no part in.
     fn without(&self, sample: usize) -> &Principal {
-        let part = self.part_of[sample].and_then(|part| self.parts.get(part));
-        part.unwrap_or(&self.whole)
+        let part = usize::from(self.part_of[sample]);
+        self.parts.get(part).unwrap_or(&self.whole)
     }
 }
 
@@ -360,13 +364,13 @@ impl HeldOut {
         settings: LearnerSettings,
         seed: u64,
     ) -> Option<Self> {
-        let own = dataset.subset(training).ok()?;
         let by_group = has_groups(dataset, training);
         // A training of several passes meets nothing new in its second half.
         let is_repeated = n_judged < ENOUGH_JUDGED.min(training.len() / FEWEST_JUDGED);
         if !by_group && !is_repeated && !is_small(dataset, training, &settings) {
             return None;
         }
+        let own = dataset.labels_of(training).ok()?;
         let plan = match own.groups().filter(|_| by_group) {
             Some(groups) => SplitPlan::GroupedKFold {
                 n_folds: N_HELD_OUT.min(groups.iter().copied().collect::<BTreeSet<usize>>().len()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::settings::{Experiment, Training};
+use super::shared::Shared;
 use crate::dataset::{
     Dataset, FeatureGroup, FittedPreparation, InnerProducts, Layout, MissingPolicy, SharedProducts,
 };
@@ -28,7 +29,7 @@ pub struct DataFacts {
     /// Names of the classes.
     pub class_names: Vec<String>,
     /// Class of each sample.
-    pub classes: Vec<usize>,
+    pub classes: Shared<Vec<usize>>,
     /// Names of the groups.
     pub group_names: Vec<String>,
     /// Group of each sample, where groups are known.
@@ -46,7 +47,7 @@ impl DataFacts {
             layout: dataset.layout(),
             feature_groups: dataset.feature_groups().to_vec(),
             class_names: dataset.class_names().to_vec(),
-            classes: dataset.classes().to_vec(),
+            classes: Shared(dataset.shared_classes()),
             group_names: dataset.group_names().to_vec(),
             groups: dataset.groups().map(<[usize]>::to_vec),
             fingerprint: dataset.fingerprint(),
@@ -143,7 +144,7 @@ impl Experiment {
         let drops = self.preparation.missing == MissingPolicy::DropSample;
         let is_whole = |sample: usize| dataset.sample(sample).iter().all(|x| x.is_finite());
         let comes =
-            |sample: usize| split.test_folds()[sample].is_some() && (!drops || is_whole(sample));
+            |sample: usize| split.test_fold(sample).is_some() && (!drops || is_whole(sample));
         let batch_size = self.learner.batch_size;
         Some(ArrivalPlan::new(dataset, order, comes, batch_size))
     }
@@ -268,9 +269,9 @@ fn trainings(experiment: &Experiment, dataset: &Dataset, split: &Split) -> (Trai
 fn largest_classes(dataset: &Dataset, split: &Split) -> (usize, usize) {
     let counts = dataset.class_counts();
     let mut tested = vec![vec![0; counts.len()]; split.n_folds()];
-    for (fold, class) in split.test_folds().iter().zip(dataset.classes()) {
+    for (fold, class) in split.test_folds().zip(dataset.classes()) {
         if let Some(fold) = fold {
-            tested[*fold][*class] += 1;
+            tested[fold][*class] += 1;
         }
     }
     let largest = |tested: &Vec<usize>| {

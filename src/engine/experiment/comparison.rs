@@ -129,8 +129,14 @@ impl ComparisonPlan {
             })?;
             if let Some(first) = self.checked.get(number) {
                 let difference = pairing_difference(
-                    (first.facts(), first.split().test_folds()),
-                    (checked.facts(), checked.split().test_folds()),
+                    (
+                        first.facts(),
+                        &first.split().test_folds().collect::<Vec<_>>(),
+                    ),
+                    (
+                        checked.facts(),
+                        &checked.split().test_folds().collect::<Vec<_>>(),
+                    ),
                 );
                 if let Some(difference) = difference {
                     return Err(ComparisonError::NoPairs {
@@ -240,7 +246,7 @@ impl ComparisonPlan {
                 name.clone(),
                 checked.experiment().clone(),
                 checked.facts().clone(),
-                checked.split().test_folds().into(),
+                checked.split().test_folds().collect(),
                 complete,
             ));
         }

@@ -18,9 +18,12 @@ impl Texts {
         let facts = checked.facts();
         self.add(&format!("{:016x}", facts.fingerprint));
         self.add(&format!("{:?}", facts.class_names));
-        self.add(&format!("{:?}", facts.classes));
+        self.add(&format!("{:?}", facts.classes.0));
         self.add(&format!("{:?}", facts.groups));
-        self.add(&format!("{:?}", checked.split().test_folds()));
+        self.add(&format!(
+            "{:?}",
+            checked.split().test_folds().collect::<Vec<_>>()
+        ));
     }
 
     pub(super) fn in_digits(&self) -> String {

@@ -487,6 +487,9 @@ impl PartRun {
         self.values.preparation = self.preparation.clone();
         self.values.products = checked.products(self.preparation.as_ref());
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
+        if dataset.n_missing() == 0 {
+            return Ok(());
+        }
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
         let remark = format!(
             "excluded: {} with missing values",

@@ -1,5 +1,7 @@
 //! What a run leaves behind: curves, confusion matrices, the log of every profile, timing.
 
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -96,8 +98,28 @@ pub enum ProfileEvent {
 /// Everything that happened to samples in one part of a run. Columns instead of a list of
 /// entries: there are many, and each column is stored as one array.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "LogColumns", into = "LogColumns")]
 pub struct ProfileLog {
+    /// What happened to one class in one round stands together.
+    stretches: Vec<LogStretch>,
+    sample: Vec<u32>,
+    event: Vec<u8>,
+    value: Vec<f64>,
+}
+
+/// Entries of one class and round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LogStretch {
+    batch: u32,
+    class: u32,
+    /// Place of the first of them.
+    first: usize,
+}
+
+/// The log as it is saved.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "ProfileLog")]
+struct LogColumns {
     #[serde(with = "packed")]
     batch: Vec<u32>,
     #[serde(with = "packed")]
@@ -108,6 +130,37 @@ pub struct ProfileLog {
     event: Vec<u8>,
     #[serde(with = "packed")]
     value: Vec<f64>,
+}
+
+impl From<ProfileLog> for LogColumns {
+    fn from(log: ProfileLog) -> Self {
+        let of_each = |what: fn(&LogStretch) -> u32| {
+            let stretches = log.stretches();
+            let each = stretches.flat_map(|(stretch, places)| places.map(move |_| what(stretch)));
+            each.collect::<Vec<u32>>()
+        };
+        Self {
+            batch: of_each(|stretch| stretch.batch),
+            class: of_each(|stretch| stretch.class),
+            sample: log.sample,
+            event: log.event,
+            value: log.value,
+        }
+    }
+}
+
+impl From<LogColumns> for ProfileLog {
+    /// A damaged file may have columns of different lengths: the shortest counts.
+    fn from(columns: LogColumns) -> Self {
+        let mut log = Self::default();
+        let own = columns.batch.into_iter().zip(columns.class);
+        let samples = columns.sample.into_iter();
+        let events = columns.event.into_iter().zip(columns.value);
+        for ((place, sample), event) in own.zip(samples).zip(events) {
+            log.push_entry(place, sample, event);
+        }
+        log
+    }
 }
 
 /// One line of the log.
@@ -126,40 +179,58 @@ pub struct LogEntry {
 impl ProfileLog {
     /// Number of entries.
     pub fn len(&self) -> usize {
-        // A damaged file may have columns of different lengths.
-        let lengths = [
-            self.batch.len(),
-            self.class.len(),
-            self.sample.len(),
-            self.event.len(),
-            self.value.len(),
-        ];
-        lengths.into_iter().min().unwrap_or(0)
+        self.sample.len()
     }
 
     /// Whether nothing has happened.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.sample.is_empty()
     }
 
     /// All entries in order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = LogEntry> + '_ {
-        (0..self.len()).filter_map(|i| {
-            Some(LogEntry {
-                batch: self.batch[i] as usize,
-                class: self.class[i] as usize,
-                sample: self.sample[i] as usize,
-                event: decode(self.event[i], self.value[i])?,
+        self.stretches().flat_map(move |(stretch, places)| {
+            places.filter_map(move |i| {
+                Some(LogEntry {
+                    batch: stretch.batch as usize,
+                    class: stretch.class as usize,
+                    sample: self.sample[i] as usize,
+                    event: decode(self.event[i], self.value[i])?,
+                })
             })
         })
+    }
+
+    /// The stretches with the places of their entries.
+    fn stretches(&self) -> impl DoubleEndedIterator<Item = (&LogStretch, Range<usize>)> + '_ {
+        self.stretches
+            .iter()
+            .enumerate()
+            .map(move |(number, stretch)| {
+                let next = self.stretches.get(number + 1);
+                (
+                    stretch,
+                    stretch.first..next.map_or(self.len(), |next| next.first),
+                )
+            })
     }
 
     /// The entries from number `first` on.
     pub(super) fn since(&self, first: usize) -> Self {
         let first = first.min(self.len());
+        let known = self
+            .stretches
+            .partition_point(|stretch| stretch.first <= first);
+        let stretches = self.stretches[known.saturating_sub(1)..].iter();
+        let moved = stretches.map(|stretch| LogStretch {
+            first: stretch.first.saturating_sub(first),
+            ..*stretch
+        });
         Self {
-            batch: self.batch[first..].to_vec(),
-            class: self.class[first..].to_vec(),
+            stretches: match first < self.len() {
+                true => moved.collect(),
+                false => Vec::new(),
+            },
             sample: self.sample[first..].to_vec(),
             event: self.event[first..].to_vec(),
             value: self.value[first..].to_vec(),
@@ -168,8 +239,14 @@ impl ProfileLog {
 
     /// Goes on with entries that came later.
     pub fn append(&mut self, mut later: Self) {
-        self.batch.append(&mut later.batch);
-        self.class.append(&mut later.class);
+        for LogStretch {
+            batch,
+            class,
+            first,
+        } in later.stretches
+        {
+            self.stretch((batch, class), self.len() + first);
+        }
         self.sample.append(&mut later.sample);
         self.event.append(&mut later.event);
         self.value.append(&mut later.value);
@@ -177,12 +254,30 @@ impl ProfileLog {
 
     pub(super) fn push(&mut self, batch: usize, class: usize, sample: usize, event: ProfileEvent) {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let (code, value) = encode(event);
-        self.batch.push(number(batch));
-        self.class.push(number(class));
-        self.sample.push(number(sample));
+        self.push_entry(
+            (number(batch), number(class)),
+            number(sample),
+            encode(event),
+        );
+    }
+
+    fn push_entry(&mut self, place: (u32, u32), sample: u32, (code, value): (u8, f64)) {
+        self.stretch(place, self.len());
+        self.sample.push(sample);
         self.event.push(code);
         self.value.push(value);
+    }
+
+    /// From entry `first` on entries are of this round and class.
+    fn stretch(&mut self, (batch, class): (u32, u32), first: usize) {
+        let last = self.stretches.last();
+        if last.is_none_or(|last| (last.batch, last.class) != (batch, class)) {
+            self.stretches.push(LogStretch {
+                batch,
+                class,
+                first,
+            });
+        }
     }
 
     pub(super) fn note(&mut self, batch: usize, report: &StepReport) {
@@ -396,7 +491,7 @@ pub struct PartRecord {
     /// Tests with missing features.
     pub missing: Vec<MissingRecord>,
     /// The last test, sample by sample.
-    pub decisions: Decisions,
+    pub decisions: Shared<Decisions>,
     /// What happened to every sample.
     pub log: ProfileLog,
     /// Kept samples that the joint readout decides rightly without their group, and all of them; where groups are known.
@@ -440,7 +535,7 @@ impl PartRecord {
             rounds: Vec::new(),
             tests: Vec::new(),
             missing: Vec::new(),
-            decisions: Decisions::default(),
+            decisions: Shared(Arc::default()),
             log: ProfileLog::default(),
             readout_logo: None,
             atom_use: Vec::new(),
@@ -502,5 +597,27 @@ mod tests {
         assert_eq!(read, events);
         let last = log.entries().next_back().expect("there are entries");
         assert_eq!((last.batch, last.class, last.sample), (17, 1, 170));
+    }
+
+    #[test]
+    fn parts_of_the_log_joined_and_the_log_saved_and_read_are_the_log() {
+        let mut log = ProfileLog::default();
+        for number in 0..40 {
+            let event = ProfileEvent::Rejected(Rejection::InSpan(number as f64));
+            log.push(number / 7, number / 3 % 2, number, event);
+        }
+        for cut in 0..=41 {
+            let mut joined = log.since(0);
+            assert_eq!(joined, log);
+            joined = ProfileLog::default();
+            for entry in log.entries().take(cut) {
+                joined.push(entry.batch, entry.class, entry.sample, entry.event);
+            }
+            joined.append(log.since(cut));
+            assert_eq!(joined, log, "cut at {cut}");
+        }
+        let text = ron::to_string(&log).expect("plain numbers");
+        assert!(text.contains("batch:[0,0,0,0,0,0,0,1"), "{text}");
+        assert_eq!(ron::from_str(&text), Ok(log));
     }
 }

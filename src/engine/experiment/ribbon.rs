@@ -171,8 +171,10 @@ pub fn uncertain_margin<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::experiment::Part;
+    use crate::experiment::{Part, Shared};
 
     fn judged(start_s: f64, class: usize, margin: f64) -> Judged {
         Judged {
@@ -245,7 +247,7 @@ mod tests {
                 runner_up: 0,
                 margin: *margin,
             };
-            record.decisions.add(sample, verdict);
+            Arc::make_mut(&mut record.decisions.0).add(sample, verdict);
         }
         record
     }
@@ -258,7 +260,7 @@ mod tests {
             layout: crate::dataset::Layout::Plain,
             feature_groups: Vec::new(),
             class_names: vec!["a".into(), "b".into()],
-            classes: vec![0; 40],
+            classes: Shared(vec![0; 40].into()),
             group_names: Vec::new(),
             groups: None,
             fingerprint: 0,

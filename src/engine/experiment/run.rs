@@ -130,7 +130,7 @@ impl Run {
             let message = "its settings are not those of the experiment".to_owned();
             return Err(RunError::OtherSettings(message));
         }
-        if state.test_folds != checked.split().test_folds() {
+        if !checked.split().test_folds().eq(state.test_folds) {
             let message = "its samples were assigned to other folds".to_owned();
             return Err(RunError::OtherSettings(message));
         }
@@ -189,7 +189,7 @@ impl Run {
         RunState {
             experiment: self.checked.experiment().clone(),
             facts: Shared(self.checked.facts().clone()),
-            test_folds: self.checked.split().test_folds().to_vec(),
+            test_folds: self.checked.split().test_folds().collect(),
             planned: self.planned.clone(),
             parts: complete.chain(active).collect(),
             changes: self.changes.clone(),

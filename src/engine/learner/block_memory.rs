@@ -46,6 +46,10 @@ pub(super) struct Renewal {
     /// Places of samples that were not known.
     joined: Vec<usize>,
     samples: Option<Samples>,
+    /// Between which samples the above were found; those of a block are the same for all blocks of a test.
+    compared: [Vec<usize>; 2],
+    /// Whether `samples` are those that joined.
+    holds_joined: bool,
     values: Matrix,
 }
 
@@ -55,6 +59,9 @@ impl Renewal {
         self.displaced.reserve(n_kept);
         self.moved.reserve(n_kept);
         self.joined.reserve(n_kept);
+        self.compared
+            .iter_mut()
+            .for_each(|list| list.reserve(n_kept));
         self.values = Matrix::with_capacity(n_kept, n_kept);
     }
 
@@ -106,8 +113,8 @@ impl Renewal {
         rows: &mut Matrix,
     ) {
         let stand_alone = |count| kernel.columns_stand_alone(block.len(), kept.n_features(), count);
-        let joined = joined_samples(&mut self.samples, &self.joined, kept, stand_alone);
-        if let Some(joined) = joined {
+        self.load_joined(kept, stand_alone);
+        if let (Some(joined), false) = (&self.samples, self.joined.is_empty()) {
             kernel.block(block, joined, &mut self.values);
             for (k, place) in self.joined.iter().enumerate() {
                 rows.col_mut(*place).copy_from_slice(self.values.col(k));
@@ -140,8 +147,8 @@ impl Renewal {
     ) {
         let stand_alone =
             |count| kernel.columns_stand_alone(count, kept.n_features(), columns.len());
-        let joined = joined_samples(&mut self.samples, &self.joined, kept, stand_alone);
-        if let Some(joined) = joined {
+        self.load_joined(kept, stand_alone);
+        if let (Some(joined), false) = (&self.samples, self.joined.is_empty()) {
             kernel.block(joined, columns, &mut self.values);
             for j in 0..columns.len() {
                 let places = self.values.col(j).iter().zip(&self.joined);
@@ -152,6 +159,14 @@ impl Renewal {
 
     /// Finds out which columns move and which samples joined.
     fn compare(&mut self, known: &[usize], kept: &[usize]) {
+        if self.compared[0] == known && self.compared[1] == kept {
+            return;
+        }
+        for (compared, samples) in self.compared.iter_mut().zip([known, kept]) {
+            compared.clear();
+            compared.extend_from_slice(samples);
+        }
+        self.holds_joined = false;
         self.displaced.clear();
         for (place, sample) in known.iter().enumerate() {
             if kept.get(place) != Some(sample) {
@@ -170,27 +185,24 @@ impl Renewal {
             }
         }
     }
-}
 
-/// The samples that joined, if any; with others where so few would be computed in another way.
-fn joined_samples<'a>(
-    samples: &'a mut Option<Samples>,
-    joined: &Vec<usize>,
-    kept: &Samples,
-    stand_alone: impl Fn(usize) -> bool,
-) -> Option<&'a Samples> {
-    if joined.is_empty() {
-        return None;
+    /// `samples` ← those that joined, if any; with others where so few would be computed in another way.
+    fn load_joined(&mut self, kept: &Samples, stand_alone: impl Fn(usize) -> bool) {
+        if self.joined.is_empty() {
+            return;
+        }
+        let n_most = self.joined.capacity().max(kept.len());
+        let new = || Samples::new(kept.n_features(), n_most);
+        let samples = self.samples.get_or_insert_with(new);
+        if !std::mem::replace(&mut self.holds_joined, true) {
+            samples.clear();
+            let places = self.joined.iter();
+            places.for_each(|place| samples.push_from(kept, *place));
+        }
+        while !stand_alone(samples.len()) {
+            samples.push_from(kept, 0);
+        }
     }
-    let n_most = joined.capacity().max(kept.len());
-    let samples = samples.get_or_insert_with(|| Samples::new(kept.n_features(), n_most));
-    samples.clear();
-    let places = joined.iter();
-    places.for_each(|place| samples.push_from(kept, *place));
-    while !stand_alone(samples.len()) {
-        samples.push_from(kept, 0);
-    }
-    Some(samples)
 }
 
 /// Kernel values between the kept samples of two classes, or of one, that are asked for again and

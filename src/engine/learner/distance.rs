@@ -6,7 +6,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::math::{Cholesky, Halves, Matrix, Write, product, subtract_precise_lengths, vectorised};
+use crate::math::{
+    Cholesky, Halves, Matrix, Write, columns_stand_alone, product, subtract_precise_lengths,
+    vectorised,
+};
 
 use super::decision::SMALLEST_DISTANCE;
 use super::dictionary::{BlockView, Dictionary};
@@ -17,6 +20,11 @@ use super::span::Span;
 const LARGEST_NOISE: f64 = 1e-10;
 /// Rounding of a kernel value or of an element of Tk, in units of ε of its terms.
 const ROUNDING: f64 = 4.0;
+
+/// Rows of the triangle T that are multiplied together.
+const TRIANGLE_PANEL: usize = 24;
+/// Up to so many terms a product adds up one after the other.
+const LONGEST_CHAIN: usize = 512;
 
 /// T of P = TᵀT.
 #[derive(Clone, Debug)]
@@ -88,6 +96,34 @@ impl SpanRoot {
     /// A row per row of T.
     pub(crate) fn rows(&self) -> &Matrix {
         &self.rows
+    }
+
+    /// `lengths` ← (Tk)ᵀ for kernel values kᵀ, a row per sample. Zeros past the end of the rows of T are left out, which
+    /// changes no bit where every panel is a product of the same kind as the whole.
+    fn lengths(&self, kernel_rows: &Matrix, lengths: &mut Matrix) {
+        let (n_samples, n_kept) = (kernel_rows.rows(), self.rows.cols());
+        lengths.reshape(n_samples, n_kept);
+        let panels = |width: usize| {
+            let firsts = (0..n_kept).step_by(width);
+            firsts.map(move |first| (first, width.min(n_kept - first)))
+        };
+        let stands_alone =
+            |(first, count): (usize, usize)| columns_stand_alone(n_samples, first + count, count);
+        let is_whole = n_kept > LONGEST_CHAIN || !panels(TRIANGLE_PANEL).all(stands_alone);
+        let width = if is_whole {
+            n_kept.max(1)
+        } else {
+            TRIANGLE_PANEL
+        };
+        for (first, count) in panels(width) {
+            let inner = first + count;
+            product(
+                lengths.block_mut(0, n_samples, first, count),
+                Write::Replace,
+                kernel_rows.block(0, n_samples, 0, inner),
+                self.rows.block(0, inner, first, count),
+            );
+        }
     }
 
     /// What rounding may have made of σ − ‖Tk‖², where ‖Tk‖ has this weight.
@@ -173,13 +209,7 @@ impl Dictionary {
         let Some(root) = span.root(self.kept.self_kernel()) else {
             return;
         };
-        work.lengths.reshape(block.len(), span.len());
-        product(
-            work.lengths.view_mut(),
-            Write::Replace,
-            kernel_rows.view(),
-            root.rows.view(),
-        );
+        root.lengths(kernel_rows, &mut work.lengths);
         work.settle(own, distances);
         weigh(&work.lengths, |j| root.reach[j], &mut work.weights);
         work.retain(distances, own, SpanRoot::noise);
@@ -261,6 +291,33 @@ mod tests {
             let floor = SMALLEST_DISTANCE * own;
             let error = (found.max(floor) / expected.max(floor)).ln().abs();
             assert!(error < 1e-9, "{i}: {found:e} for {expected:e}");
+        }
+    }
+
+    #[test]
+    fn products_with_the_triangle_have_the_bits_of_the_whole_product() {
+        for (n_samples, n_kept) in [
+            (1, 200),
+            (2, 203),
+            (24, 60),
+            (128, 200),
+            (128, 203),
+            (16, 600),
+        ] {
+            let rows = Matrix::from_fn(n_kept, n_kept, |i, j| match i <= j {
+                true => 1e3 * ((i * 37 + j * 101) as f64).sin(),
+                false => 0.0,
+            });
+            let kernel_rows =
+                Matrix::from_fn(n_samples, n_kept, |i, j| ((i * 71 + j) as f64).cos());
+            let mut whole = Matrix::zeros(n_samples, n_kept);
+            let (left, right) = (kernel_rows.view(), rows.view());
+            product(whole.view_mut(), Write::Replace, left, right);
+            let (reach, mut lengths) = (Vec::new(), Matrix::default());
+            SpanRoot { rows, reach }.lengths(&kernel_rows, &mut lengths);
+            for j in 0..n_kept {
+                assert_eq!(lengths.col(j), whole.col(j), "{n_samples} × {n_kept}");
+            }
         }
     }
 

@@ -248,12 +248,12 @@ impl PairSolutions {
             // Only the lower half is read by the factorisation.
             for j in 0..n_first {
                 let column = joint.col_mut(j);
-                column[..n_first].copy_from_slice(own.col(j));
+                column[j..n_first].copy_from_slice(&own.col(j)[j..]);
                 column[n_first..].copy_from_slice(cross.col(j));
             }
             for j in 0..n_second {
                 let column = joint.col_mut(n_first + j);
-                column[n_first..].copy_from_slice(other.col(j));
+                column[n_first + j..].copy_from_slice(&other.col(j)[j..]);
             }
             let trace: f64 = (0..n).map(|j| joint[(j, j)]).sum();
             RIDGE * trace / n as f64

@@ -218,21 +218,22 @@ impl<'a> SampleStream<'a> {
         }
     }
 
-    /// `samples` ← what the rounds of a range will bring, as if they were taken now.
+    /// `samples` ← what the rounds of a range will bring, as if they were taken now; nothing is taken.
     pub fn next_rounds(
-        &self,
+        &mut self,
         rounds: std::ops::Range<usize>,
         n_rounds: usize,
         batch_size: usize,
         samples: &mut Vec<usize>,
     ) {
         samples.clear();
-        let mut ahead = self.clone();
-        let mut brought = Vec::new();
+        let (mut places, mut brought) = (Vec::new(), Vec::new());
+        self.places(&mut places);
         for round in rounds {
-            ahead.take_round(Progress { round, n_rounds }, batch_size, &mut brought);
+            self.take_round(Progress { round, n_rounds }, batch_size, &mut brought);
             samples.extend(brought.iter().flatten());
         }
+        self.go_back_to(&places);
     }
 
     fn largest_class(&self) -> usize {

@@ -175,7 +175,7 @@ pub fn audit(dataset: &Dataset, split: &Split) -> Audit {
 /// What is audited. Samples that the split does not know are learned from.
 struct Subject<'a> {
     dataset: &'a Dataset,
-    side: Vec<Option<usize>>,
+    split: &'a Split,
     n_folds: usize,
     n_tested: usize,
     /// Sets of samples with the same values.
@@ -183,20 +183,23 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn new(dataset: &'a Dataset, split: &Split) -> Self {
-        let mut side = split.test_folds().to_vec();
-        side.resize(dataset.n_samples(), None);
+    fn new(dataset: &'a Dataset, split: &'a Split) -> Self {
         Self {
             dataset,
-            n_tested: side.iter().flatten().count(),
-            side,
+            n_tested: split.test_folds().flatten().count(),
+            split,
             n_folds: split.n_folds(),
             twins: twins(dataset),
         }
     }
 
+    /// The fold in which a sample is tested.
+    fn side(&self, sample: usize) -> Option<usize> {
+        self.split.test_fold(sample)
+    }
+
     fn apart(&self, a: usize, b: usize) -> bool {
-        self.side[a] != self.side[b]
+        self.side(a) != self.side(b)
     }
 
     fn name(&self, sample: usize) -> String {
@@ -240,7 +243,7 @@ impl fmt::Display for Seconds {
 fn groups_on_both_sides(subject: &Subject<'_>) -> Option<Finding> {
     let groups = subject.dataset.groups()?;
     let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|sample| (groups[*sample], subject.side[*sample]));
+    order.sort_by_key(|sample| (groups[*sample], subject.side(*sample)));
     let mut examples = Vec::new();
     let (mut count, mut n_tested) = (0, 0);
     for members in order.chunk_by(|a, b| groups[*a] == groups[*b]) {
@@ -251,7 +254,7 @@ fn groups_on_both_sides(subject: &Subject<'_>) -> Option<Finding> {
         count += 1;
         n_tested += members
             .iter()
-            .filter(|s| subject.side[**s].is_some())
+            .filter(|s| subject.side(**s).is_some())
             .count();
         if examples.len() < MAX_EXAMPLES {
             let n_sides = members.chunk_by(|a, b| !subject.apart(*a, *b)).count();
@@ -334,7 +337,7 @@ fn identical_samples(subject: &Subject<'_>) -> Option<Finding> {
         let Some(&other) = twins.iter().find(|twin| subject.apart(first, **twin)) else {
             continue;
         };
-        count += twins.iter().filter(|s| subject.side[**s].is_some()).count();
+        count += twins.iter().filter(|s| subject.side(**s).is_some()).count();
         if examples.len() < MAX_EXAMPLES {
             examples.push(subject.pair(first, other));
         }
@@ -407,7 +410,7 @@ fn overlapping_windows(subject: &Subject<'_>) -> Option<Finding> {
         );
         first += recording.len();
     }
-    let is_tested = |sample: usize| subject.side[sample].is_some();
+    let is_tested = |sample: usize| subject.side(sample).is_some();
     let mut examples = Vec::new();
     let mut count = 0;
     for (window, other) in windows.iter().zip(&overlaps) {
@@ -480,7 +483,7 @@ fn mark_overlaps(subject: &Subject<'_>, recording: &[Window], overlaps: &mut [Op
 
 fn neighbouring_windows(subject: &Subject<'_>) -> Option<Finding> {
     let windows = windows(subject.dataset);
-    let is_tested = |window: &Window| subject.side[window.sample].is_some();
+    let is_tested = |window: &Window| subject.side(window.sample).is_some();
     let mut touched = vec![false; windows.len()];
     let mut examples = Vec::new();
     for (at, pair) in windows.windows(2).enumerate() {
@@ -740,9 +743,9 @@ fn class_imbalance(subject: &Subject<'_>) -> Option<Finding> {
     let n_classes = dataset.n_classes();
     let totals = dataset.class_counts();
     let mut tested = vec![vec![0usize; n_classes]; subject.n_folds];
-    for (class, side) in dataset.classes().iter().zip(&subject.side) {
+    for (class, side) in dataset.classes().iter().zip(subject.split.test_folds()) {
         if let Some(fold) = side {
-            tested[*fold][*class] += 1;
+            tested[fold][*class] += 1;
         }
     }
     let mut examples = Vec::new();

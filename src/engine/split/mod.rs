@@ -20,19 +20,27 @@ pub struct Fold {
 /// In which fold each sample is tested; in every other fold it is learned from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    test_fold: Vec<Option<usize>>,
+    /// The fold in which each sample is tested, or [`NEVER`].
+    test_fold: Vec<u32>,
     n_folds: usize,
 }
+
+/// Of a sample that is only learned from.
+const NEVER: u32 = u32::MAX;
 
 impl Split {
     /// A split from the number of the fold in which each sample is tested; `None` for samples that are only learned
     /// from. Numbers that no sample has are closed up.
-    pub fn new(mut test_fold: Vec<Option<usize>>) -> Self {
-        let mut used: Vec<usize> = test_fold.iter().flatten().copied().collect();
+    pub fn new(test_fold: impl IntoIterator<Item = Option<usize>>) -> Self {
+        let number = |fold: usize| u32::try_from(fold).unwrap_or(NEVER);
+        let test_fold = test_fold.into_iter();
+        let mut test_fold: Vec<u32> = test_fold.map(|fold| fold.map_or(NEVER, number)).collect();
+        let mut used = test_fold.clone();
         used.sort_unstable();
         used.dedup();
-        for fold in test_fold.iter_mut().flatten() {
-            *fold = used.partition_point(|number| number < fold);
+        used.pop_if(|last| *last == NEVER);
+        for fold in test_fold.iter_mut().filter(|fold| **fold != NEVER) {
+            *fold = used.partition_point(|number| number < fold) as u32;
         }
         Self {
             test_fold,
@@ -45,15 +53,21 @@ impl Split {
         self.n_folds
     }
 
+    /// The fold in which a sample is tested; none also of samples that it does not know.
+    pub fn test_fold(&self, sample: usize) -> Option<usize> {
+        let fold = self.test_fold.get(sample).copied()?;
+        (fold != NEVER).then_some(fold as usize)
+    }
+
     /// The fold in which each sample is tested.
-    pub fn test_folds(&self) -> &[Option<usize>] {
-        &self.test_fold
+    pub fn test_folds(&self) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
+        (0..self.test_fold.len()).map(move |sample| self.test_fold(sample))
     }
 
     /// The samples of one fold.
     pub fn fold(&self, fold: usize) -> Fold {
         let (test, train) =
-            (0..self.test_fold.len()).partition(|sample| self.test_fold[*sample] == Some(fold));
+            (0..self.test_fold.len()).partition(|sample| self.test_fold(*sample) == Some(fold));
         Fold { train, test }
     }
 

@@ -315,7 +315,7 @@ impl SplitPlan {
             Self::InTime(order) => one_fold(order.test_samples(dataset)?),
         };
         let split = Split::new(test_fold);
-        let n_test = split.test_folds().iter().flatten().count();
+        let n_test = split.test_folds().flatten().count();
         let side = match n_test {
             0 => Some("testing"),
             n if n == n_samples && split.n_folds() < 2 => Some("training"),

@@ -215,7 +215,7 @@ fn seeds_change_the_folds_and_stay_the_same_for_ever() {
     let data = dataset(&subjects(&[0, 0, 0, 1, 1, 1], 2), true);
     let folds = |plan: SplitPlan| -> Vec<usize> {
         let split = plan.split(&data).expect("enough samples");
-        split.test_folds().iter().flatten().copied().collect()
+        split.test_folds().flatten().collect()
     };
     let plain = folds(SplitPlan::KFold {
         n_folds: 3,
@@ -521,7 +521,7 @@ fn folds_by_name(plan: &SplitPlan, data: &Dataset) -> std::collections::BTreeMap
     let split = plan.split(data).expect("the plan fits");
     let groups = data.groups().expect("with groups").iter();
     let names = groups.map(|group| data.group_names()[*group].clone());
-    let folds = split.test_folds().iter().map(|fold| fold.expect("tested"));
+    let folds = split.test_folds().map(|fold| fold.expect("tested"));
     names.zip(folds).collect()
 }
 
@@ -721,4 +721,28 @@ fn recentring_on_recordings_of_one_class_is_an_error() {
     samples[0].class = 1;
     let report = audit_of(&recentred(&samples), &plan);
     assert!(report.finding(FindingKind::RecentredTraits).is_none());
+}
+
+#[test]
+fn labels_alone_are_split_like_the_samples() {
+    let data = dataset(&subjects(&[0, 0, 0, 1, 1, 1], 4), true);
+    let some: Vec<usize> = (0..24).filter(|sample| sample % 5 != 0).rev().collect();
+    let own = data.subset(&some).expect("they exist");
+    let labels = data.labels_of(&some).expect("they exist");
+    let by_sample = SplitPlan::KFold {
+        n_folds: 4,
+        seed: 3,
+    };
+    for plan in [by_sample, SplitPlan::grouped(3, 2)] {
+        assert_eq!(plan.split(&labels), plan.split(&own));
+    }
+}
+
+#[test]
+fn folds_are_numbered_without_gaps_and_none_is_none() {
+    let split = Split::new([Some(7), None, Some(2), Some(7)]);
+    let folds: Vec<Option<usize>> = split.test_folds().collect();
+    assert_eq!(folds, [Some(1), None, Some(0), Some(1)]);
+    assert_eq!((split.n_folds(), split.test_fold(4)), (2, None));
+    assert_eq!(split.fold(1).train, [1, 2]);
 }

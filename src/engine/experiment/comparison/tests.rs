@@ -86,13 +86,10 @@ fn folds_and_seeds_are_the_same_for_all_and_threads_change_nothing() {
     let plan = ComparisonPlan::new(pair(&dataset), &[3, 4]).expect("they fit");
     assert_eq!(plan.n_trials(), 2 * 2 * 5);
     for number in 0..2 {
-        let folds = |at: usize| plan.checked[at].split().test_folds();
+        let folds = |at: usize| plan.checked[at].split();
         assert_eq!(folds(number), folds(number + 2));
     }
-    assert_ne!(
-        plan.checked[0].split().test_folds(),
-        plan.checked[1].split().test_folds()
-    );
+    assert_ne!(plan.checked[0].split(), plan.checked[1].split());
     let one = run(&plan, 1);
     let two = run(&plan, 3);
     assert!(one.is_complete && one.failures.is_empty());

@@ -63,9 +63,10 @@ impl PartRun {
         let rounds = self.next_round..checkpoint(number, n_rounds);
         let view = self.values.columns();
         let mut upcoming = Vec::new();
-        if let Some(stream) = &self.stream {
-            let stream = SampleStream::resume(view, stream.clone());
+        if let Some(stream) = self.stream.take() {
+            let mut stream = SampleStream::resume(view, stream);
             stream.next_rounds(rounds, n_rounds, own.batch_size, &mut upcoming);
+            self.stream = Some(stream.into_state());
         }
         let mut is_known = vec![false; dataset.n_samples()];
         for entry in self.record.log.entries() {

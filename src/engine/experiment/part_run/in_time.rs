@@ -108,7 +108,7 @@ impl PartRun {
         }
         self.record.timing.testing += begin.elapsed();
         self.record.timing.n_tested += coming.len() as u64;
-        self.record.decisions.append(test.decisions);
+        Arc::make_mut(&mut self.record.decisions.0).append(test.decisions);
         Ok(SLICE / 10.0)
     }
 
@@ -268,7 +268,7 @@ impl PartRun {
             confusion,
             snapshot,
         });
-        let decisions = Arc::new(decisions.clone());
+        let decisions = decisions.0.clone();
         news.push(News::Test(self.part, record.clone(), decisions));
         self.record.tests.push(Shared(record));
         self.phase = Phase::Train;

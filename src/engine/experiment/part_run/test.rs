@@ -237,13 +237,13 @@ impl PartRun {
             }
             return;
         }
-        self.record.decisions = test.decisions;
+        let decisions = Arc::new(test.decisions);
+        self.record.decisions = Shared(decisions.clone());
         let record = Arc::new(TestRecord {
             batch: self.next_round,
             confusion: test.confusion,
             snapshot,
         });
-        let decisions = Arc::new(self.record.decisions.clone());
         news.push(News::Test(self.part, record.clone(), decisions));
         self.record.tests.push(Shared(record));
     }

@@ -218,8 +218,14 @@ impl SweepPlan {
             return Ok(Err("its data were not read".into()));
         };
         let difference = pairing_difference(
-            (first.outer.facts(), first.outer.split().test_folds()),
-            (world.outer.facts(), world.outer.split().test_folds()),
+            (
+                first.outer.facts(),
+                &first.outer.split().test_folds().collect::<Vec<_>>(),
+            ),
+            (
+                world.outer.facts(),
+                &world.outer.split().test_folds().collect::<Vec<_>>(),
+            ),
         );
         if let Some(difference) = difference {
             return Err(SweepError::OtherSamples {
@@ -272,7 +278,10 @@ impl SweepPlan {
             texts.add(&format!("{settings:?}"));
             for inner in &world.inner {
                 texts.add(&format!("{:?}", inner.plan));
-                texts.add(&format!("{:?}", inner.split.test_folds()));
+                texts.add(&format!(
+                    "{:?}",
+                    inner.split.test_folds().collect::<Vec<_>>()
+                ));
             }
         }
         self.add_points(&mut texts);
