@@ -656,7 +656,7 @@ fn n_told(record: &Record, text: &str) -> usize {
 fn separators_at_the_ends_of_all_lines_make_no_column() {
     for text in [
         "a,b,\n1,2,\n3,4,\n",
-        "1;2;;\n3;4;;\n",
+        "1;2;\n3;4;\n",
         "a\tb\t\n# x\t2\t\n3\t4\t\n",
     ] {
         let record = table("a.csv", text);

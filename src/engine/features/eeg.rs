@@ -248,7 +248,7 @@ impl EegRecipe {
         /// In less there is no rhythm to be found.
         const SHORTEST_S: f64 = 0.5;
         /// How far a filter reaches beyond the edge of its band.
-        const SKIRT_HZ: f64 = 1.0;
+        const SKIRT_HZ: f64 = 0.75;
         let mut recipe = Self::default();
         if (SHORTEST_S..recipe.frame_s).contains(&shortest_s) {
             recipe.frame_s = shortest_s;

@@ -252,7 +252,10 @@ mod tests {
         let constant = memory_text(&Forgetting::constant(0.9), 60, None);
         assert!(constant.ends_with("at the end ≈ 10 batches"));
         let one = memory_text(&Forgetting::PAPER, 1, Some(1));
-        assert_eq!(one, "Memory ≈ 50 batches", "nothing comes before or after it");
+        assert_eq!(
+            one, "Memory ≈ 50 batches",
+            "nothing comes before or after it"
+        );
         let ended = memory_text(&Forgetting::PAPER, 60, Some(60));
         assert!(ended.ends_with("at batch 60 everything, at the end everything"));
     }

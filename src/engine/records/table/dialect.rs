@@ -303,7 +303,7 @@ fn note_below(
             .unwrap_or(rows.len());
         // The first rows may name the columns.
         let above = rows
-            .get(NAMES_AND_UNITS.min(above)..above)
+            .get(NAMES_AND_UNITS.min(above / 2)..above)
             .unwrap_or_default();
         (is_alone || separator == Separator::Spaces)
             && above.len() > 1

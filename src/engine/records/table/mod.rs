@@ -116,10 +116,12 @@ fn read_text(
         dialect: &dialect,
     };
     let mut tallies = body.tally(&mut findings)?;
-    // Separators at the ends of lines make no column.
-    let n_named = dialect.n_named();
-    let n_columns = tallies.iter().rposition(|tally| !tally.is_empty());
-    tallies.truncate(n_columns.map_or(1, |last| last + 1).max(n_named));
+    // A separator at the end of every line makes no column; several of them are empty columns of a spreadsheet.
+    let n_used = tallies.iter().rposition(|tally| !tally.is_empty());
+    let n_used = n_used.map_or(1, |last| last + 1).max(dialect.n_named());
+    if n_used + 1 == tallies.len() {
+        tallies.truncate(n_used);
+    }
     dialect.n_columns = tallies.len();
     let body = Body {
         text,
