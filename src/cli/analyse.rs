@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::ending::{self, Failure, write_result};
 use super::fault_fields::{fault_fields, line_for};
-use super::outputs::Output;
+use super::outputs::{Output, refuse_inputs};
 use super::terminal::{self, CleanWriter, complain, one_line};
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
@@ -126,6 +126,8 @@ fn prepared(arguments: &AnalyseArguments) -> Result<Prepared, Failure> {
             "a report is of one event, one or two ends, but {n_files} files are named: name one or two"
         )));
     }
+    let results = [&arguments.json, &arguments.csv, &arguments.report];
+    refuse_inputs(&results.map(Option::as_deref), &arguments.files)?;
     let outputs = [
         Output::reserve_named(arguments.json.as_deref())?,
         Output::reserve_named(arguments.csv.as_deref())?,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::ending::{Failure, Refusal, epsilon, tell, write_result};
 use super::fault_fields::{line_for, with_fault_fields};
-use super::outputs::{Lost, Output, reserve_folder};
+use super::outputs::{Lost, Output, refuse_inputs, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain, one_line};
 use super::trained::load_trained;
@@ -155,6 +155,10 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
             let text = "a report is of recordings, but the model was trained on rows, which have no time axis; --csv and --json take what is decided of rows";
             return Err(Failure::usage(text));
         }
+        let results = [&arguments.csv, &arguments.json, &arguments.report];
+        let session = std::iter::once(arguments.session.as_path());
+        let inputs: Vec<&Path> = session.chain(arguments.files.iter().map(Path::new)).collect();
+        refuse_inputs(&results.map(Option::as_deref), &inputs)?;
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
         Ok((ready, rows, json, ReportPlaces::reserve(arguments)?))

@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::cluster::{ClusterArguments, from_cluster};
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell, write_result};
-use super::outputs::Output;
+use super::outputs::{Output, refuse_inputs};
 use super::progress::ProgressLine;
 use super::terminal;
 use atomscope_engine::cluster::{Order, Task, read_entrants};
@@ -110,6 +110,8 @@ pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
 
 /// The comparison, and the files that it goes to.
 fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>; 2]), Failure> {
+    let results = [arguments.json.as_deref(), arguments.html.as_deref()];
+    refuse_inputs(&results, &arguments.sessions)?;
     let outputs = [
         Output::reserve_named(arguments.json.as_deref())?,
         Output::reserve_named(arguments.html.as_deref())?,

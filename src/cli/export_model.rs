@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::ending::{Failure, tell, write_result};
-use super::outputs::Output;
+use super::outputs::{Output, refuse_inputs};
 use super::trained::load_trained;
 use atomscope_engine::experiment::{Part, RunState, TrainedModel};
 use atomscope_engine::export::{VERSION, python_module};
@@ -49,6 +49,7 @@ fn export(arguments: &ExportModelArguments) -> Result<(Output, String), Failure>
             "the session holds no complete model of fold {which}: choose another with --fold, or leave it out for the final model: {path}"
         )));
     };
+    refuse_inputs(&[Some(&arguments.python)], &[&arguments.session])?;
     let output = Output::reserve(&arguments.python)?;
     let text = python_module(
         model,

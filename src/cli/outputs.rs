@@ -110,28 +110,48 @@ impl Output {
             .map_err(|error| self.kept(error.to_string(), |path| session.save_as(path).is_ok()))
     }
 
-    /// Tries the user's own folder, the folder for temporary files and the current one.
-    fn kept(&self, reason: String, mut write: impl FnMut(&Path) -> bool) -> Lost {
+    fn kept(&self, reason: String, write: impl FnMut(&Path) -> bool) -> Lost {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let mut name = PathBuf::from(format!("{stem}.recovered-{}", process::id()));
         if let Some(ending) = self.path.extension() {
             name.add_extension(ending);
         }
+        Lost::kept(&name, reason, write)
+    }
+}
+
+impl Lost {
+    /// Tries the user's own folder, the folder for temporary files and the current one.
+    fn kept(name: &Path, reason: String, mut write: impl FnMut(&Path) -> bool) -> Self {
         let own = UserFolders::find().ok().map(|folders| folders.state);
         let folders = own
             .into_iter()
             .chain([std::env::temp_dir(), PathBuf::from(".")]);
         for folder in folders {
-            let path = folder.join(&name);
+            let path = folder.join(name);
             let made = fs::create_dir_all(&folder).is_ok();
             if made && write(&path) {
                 let kept = format!("the result was kept in {}", path.display());
-                return Lost { reason, kept };
+                return Self { reason, kept };
             }
         }
         let kept = "and it could be kept in no other folder either".to_owned();
-        Lost { reason, kept }
+        Self { reason, kept }
     }
+}
+
+/// Writes the files of a result into its folder, or into a new one elsewhere.
+pub(super) fn write_folder<E: ToString>(
+    folder: &Path,
+    write: impl Fn(&Path) -> Result<(), E>,
+) -> Result<(), Lost> {
+    let Err(error) = write(folder) else {
+        return Ok(());
+    };
+    let stem = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name = PathBuf::from(format!("{stem}.recovered-{}", process::id()));
+    let write = |path: &Path| fs::create_dir_all(path).is_ok() && write(path).is_ok();
+    Err(Lost::kept(&name, error.to_string(), write))
 }
 
 impl Drop for Output {
@@ -141,6 +161,59 @@ impl Drop for Output {
             fs::remove_file(reservation).unwrap_or_default();
         }
     }
+}
+
+/// Refuses results that would replace what they come from: a file that is read or belongs to it, or a table of a folder
+/// that is read.
+pub(super) fn refuse_inputs(
+    results: &[Option<&Path>],
+    inputs: &[impl AsRef<Path>],
+) -> Result<(), Failure> {
+    let existing = |path: &&Path| !is_stdout(path) && path.is_file();
+    for result in results.iter().flatten().copied().filter(existing) {
+        if inputs
+            .iter()
+            .any(|input| is_of_input(result, input.as_ref()))
+        {
+            let path = result.display();
+            let text =
+                format!("the result would replace what it is made from; name another file: {path}");
+            return Err(Failure::Usage(text));
+        }
+    }
+    Ok(())
+}
+
+fn is_of_input(result: &Path, input: &Path) -> bool {
+    /// Endings of the files that make up one record.
+    const PARTS: [&str; 9] = [
+        "cfg",
+        "dat",
+        "hdr",
+        "inf",
+        "vhdr",
+        "vmrk",
+        "eeg",
+        "ron",
+        "safetensors",
+    ];
+    /// Endings of tables, which may name classes.
+    const TABLES: [&str; 6] = ["csv", "tsv", "txt", "xlsx", "ods", "arff"];
+    let (Ok(result), Ok(input)) = (fs::canonicalize(result), fs::canonicalize(input)) else {
+        return false;
+    };
+    let ending = result
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let are_parts = || {
+        let is_part = input.with_extension("") == result.with_extension("");
+        is_part && PARTS.contains(&ending.as_str()) && input.is_file()
+    };
+    let is_inside = || input.is_dir() && result.starts_with(&input);
+    let is_recording = PARTS.contains(&ending.as_str()) || TABLES.contains(&ending.as_str());
+    result == input || are_parts() || (is_inside() && is_recording)
 }
 
 /// Makes sure that a folder is there and takes files.
@@ -181,6 +254,51 @@ mod tests {
         drop(output);
         let names: Vec<_> = fs::read_dir(folder.path()).expect("listed").collect();
         assert_eq!(names.len(), 1, "the reservation is gone: {names:?}");
+    }
+
+    #[test]
+    fn a_folder_of_results_that_goes_away_is_kept_elsewhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("study");
+        let write = |path: &Path| fs::write(path.join("report.html"), "scores");
+        fs::create_dir(&inner).expect("made");
+        write_folder(&inner, write).expect("it is there");
+        fs::remove_dir_all(&inner).expect("removed");
+        let lost = write_folder(&inner, write).expect_err("there is no folder");
+        let lost = lost.to_string();
+        let (_, kept) = lost.split_once("kept in ").expect("its place is told");
+        let kept = Path::new(kept);
+        let text = fs::read_to_string(kept.join("report.html")).expect("it is there");
+        assert_eq!(text, "scores");
+        fs::remove_dir_all(kept).expect("removed");
+    }
+
+    #[test]
+    fn a_result_replaces_nothing_that_it_is_made_from() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a.csv", "r.cfg", "r.dat", "out.json", "labels.csv"] {
+            fs::write(at(name), "x").expect("written");
+        }
+        let other_way = folder.path().join(".").join("a.csv");
+        for (result, input, is_refused) in [
+            (at("a.csv"), at("a.csv"), true),
+            (other_way, at("a.csv"), true),
+            (at("r.dat"), at("r.cfg"), true),
+            (at("labels.csv"), folder.path().to_owned(), true),
+            (at("out.json"), folder.path().to_owned(), false),
+            (at("out.json"), at("a.csv"), false),
+            (at("new.csv"), folder.path().to_owned(), false),
+        ] {
+            let found = refuse_inputs(&[None, Some(&result)], &[&input]);
+            assert_eq!(
+                found.is_err(),
+                is_refused,
+                "{} {}",
+                result.display(),
+                input.display()
+            );
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use clap::Args;
 use super::cluster::{ClusterArguments, from_cluster};
 use super::compare::write_table;
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
-use super::outputs::reserve_folder;
+use super::outputs::{Lost, reserve_folder, write_folder};
 use super::progress::ProgressLine;
 use super::terminal;
 use atomscope_engine::cluster::{Order, Task};
@@ -55,8 +55,12 @@ pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
         return arguments.submit().map_or_else(tell, Ok);
     }
     match reproduce(arguments) {
-        Ok(report) => {
+        Ok((report, lost)) => {
             write_report(&report, &mut terminal::stdout())?;
+            if let Some(lost) = lost {
+                terminal::complain(lost)?;
+                return Ok(ExitCode::FAILURE);
+            }
             let path = arguments.out.join("report.html");
             writeln!(terminal::stdout(), "\nReport  {}", path.display())?;
             let code = if report.is_complete { 0 } else { INTERRUPTED };
@@ -66,7 +70,8 @@ pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
     }
 }
 
-fn reproduce(arguments: &ReproduceArguments) -> Result<PaperReport, Failure> {
+/// The report, and what could not be written of it.
+fn reproduce(arguments: &ReproduceArguments) -> Result<(PaperReport, Option<Lost>), Failure> {
     reserve_folder(&arguments.out)?;
     let interrupted = interruptible()?;
     let reproduction = Reproduction {
@@ -81,8 +86,10 @@ fn reproduce(arguments: &ReproduceArguments) -> Result<PaperReport, Failure> {
     });
     let report = report.map_err(Failure::failed)?;
     progress.end();
-    Reproduction::write(&report, &arguments.out).map_err(Failure::failed)?;
-    Ok(report)
+    let written = write_folder(&arguments.out, |folder| {
+        Reproduction::write(&report, folder)
+    });
+    Ok((report, written.err()))
 }
 
 fn write_report(report: &PaperReport, out: &mut impl Write) -> io::Result<()> {

@@ -1,6 +1,5 @@
 //! `atomscope run`: a session trained and judged in the terminal.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +14,7 @@ use super::ending::{
     Failure, INTERRUPTED, epsilon, faster_forgetting, interruptible, load_data, n_threads, tell,
     write_result,
 };
-use super::outputs::Output;
+use super::outputs::{Output, refuse_inputs};
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
@@ -271,9 +270,25 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     if arguments.baselines {
         experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
     }
-    if let Some(save) = &arguments.save {
-        refuse_same_file(save, &arguments.session)?;
-    }
+    let base = match is_session {
+        true => arguments.session.as_path(),
+        false => Path::new("unsaved.ron"),
+    };
+    // Sessions name their data from their own folder, the user from the current one.
+    let places = DataPlaces::new(Some(base), &arguments.data).knowing(&session.references);
+    let results = [&arguments.save, &arguments.json, &arguments.csv].map(Option::as_deref);
+    let exports = arguments
+        .export
+        .iter()
+        .map(|(_, path)| Some(path.as_path()));
+    let results: Vec<Option<&Path>> = results.into_iter().chain(exports).collect();
+    let named = experiment.data.files();
+    let mut inputs: Vec<PathBuf> = named
+        .iter()
+        .filter_map(|name| places.locate(name))
+        .collect();
+    inputs.push(arguments.session.clone());
+    refuse_inputs(&results, &inputs)?;
     let save = arguments.save.as_deref().map(Output::reserve_session);
     let save = save.transpose()?;
     let outputs = Outputs {
@@ -283,12 +298,6 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         exports: reserve_exports(&arguments.export)?,
     };
     let interrupted = interruptible()?;
-    // Sessions name their data from their own folder, the user from the current one.
-    let base = match is_session {
-        true => arguments.session.as_path(),
-        false => Path::new("unsaved.ron"),
-    };
-    let places = DataPlaces::new(Some(base), &arguments.data).knowing(&session.references);
     let changed = changed_data(&session, &places)?;
     let mut ended = execute(RunOrder {
         // Settings that were changed while the session was trained are changed again; with
@@ -360,19 +369,6 @@ fn folds(arguments: &RunArguments) -> Result<Option<Vec<usize>>, Failure> {
     let from_zero: Option<Vec<usize>> = from_zero.collect();
     let message = "--folds counts from 1".to_owned();
     from_zero.map(Some).ok_or(Failure::Usage(message))
-}
-
-/// `run` never writes into its session.
-fn refuse_same_file(save: &Path, session: &Path) -> Result<(), Failure> {
-    let same = match (fs::canonicalize(save), fs::canonicalize(session)) {
-        (Ok(save), Ok(session)) => save == session,
-        _ => false,
-    };
-    if same {
-        let message = "--save names the session itself: choose another file".to_owned();
-        return Err(Failure::Usage(message));
-    }
-    Ok(())
 }
 
 /// Loads the data, checks the experiment and runs it to its end.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::ending::{self, Failure};
-use super::outputs::Output;
+use super::outputs::{Output, refuse_inputs};
 use super::terminal;
 use atomscope_engine::evaluation::{DetectionCounts, EventScore, EventScoring, TimeSpan};
 use atomscope_engine::records::event_list::{self, EventList};
@@ -82,6 +82,8 @@ pub(super) fn run(arguments: &ScoreArguments) -> io::Result<ExitCode> {
 type Scored = (EventScore, Option<Output>, Vec<String>);
 
 fn score(arguments: &ScoreArguments) -> Result<Scored, Failure> {
+    let inputs = [&arguments.reference, &arguments.hypothesis];
+    refuse_inputs(&[arguments.json.as_deref()], &inputs)?;
     let output = Output::reserve_named(arguments.json.as_deref())?;
     let mut remarks = Vec::new();
     let reference = open(&arguments.reference, &mut remarks)?;

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::cluster::{ClusterArguments, from_cluster};
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
+use super::outputs::write_folder;
 use super::progress::ProgressLine;
 use super::sweep_folder::{self, FolderCommand};
 use super::terminal;
@@ -71,6 +72,8 @@ struct EndedSweep {
     n_points: usize,
     folder: PathBuf,
     is_interrupted: bool,
+    /// What could not be written.
+    failure: Option<String>,
 }
 
 /// Runs a sweep, or resumes it.
@@ -86,6 +89,10 @@ pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
     match sweep(arguments, &path) {
         Ok(ended) => {
             ended.write(&mut terminal::stdout())?;
+            if let Some(failure) = &ended.failure {
+                terminal::complain(failure)?;
+                return Ok(ExitCode::FAILURE);
+            }
             let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
             Ok(ExitCode::from(code))
         }
@@ -160,19 +167,28 @@ fn sweep(arguments: &SweepArguments, path: &Path) -> Result<EndedSweep, Failure>
             !interrupted.load(Ordering::SeqCst)
         },
     );
-    let all = all.map_err(Failure::failed)?;
     progress.end();
-    let ended = EndedSweep {
+    // Points that are finished are told even if a later one could not be kept.
+    let (all, mut failure) = match all {
+        Ok(all) => (all, None),
+        Err(error) if results.is_empty() => return Err(Failure::failed(error)),
+        Err(error) => (true, Some(error.to_string())),
+    };
+    let mut ended = EndedSweep {
         table: SweepTable::of(results),
         provenance: sweep_provenance(&file.session.experiment, &file.sweep),
         n_points: plan.n_points(),
         folder,
         is_interrupted: !all,
+        failure: None,
     };
     // A shard leaves the report to whoever puts the shards together.
     if arguments.shard.is_none() {
-        write_all(&ended.folder, &ended.result().files()).map_err(Failure::failed)?;
+        let files = ended.result().files();
+        let written = write_folder(&ended.folder, |folder| write_all(folder, &files));
+        failure = failure.or(written.err().map(|lost| lost.to_string()));
     }
+    ended.failure = failure;
     Ok(ended)
 }
 

@@ -37,7 +37,7 @@ mod status;
 mod work;
 mod worker;
 
-pub use error::ClusterError;
+pub use error::{ClusterError, PointError};
 pub use folder::{Mark, WorkFolder};
 pub use order::{Order, PreparedWork, Task, read_entrants, read_sweep_plan};
 pub use slurm::{JobRequest, cancel_jobs, requeue_this_job, submit};

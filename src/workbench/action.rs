@@ -201,10 +201,10 @@ impl Action {
 impl Workbench {
     /// Does what was asked for; what would lose unsaved work or replace a file is asked about first.
     pub fn apply(&mut self, action: Action) {
-        // The demo begins by itself while a copy waits to be restored, and can be had again.
+        // The demo begins by itself, and can be had again; whoever quits may not know that.
         let is_unsaved = match action {
-            Action::Recover(_) if self.document.demo.is_some() => self.document.is_edited(),
-            _ => self.is_unsaved(),
+            Action::Quit => self.is_unsaved(),
+            _ => self.is_unsaved() && !self.document.is_untouched_demo(),
         };
         if action.leaves_session() && is_unsaved {
             self.selection.ask = Some(Ask::Unsaved(Box::new(action)));

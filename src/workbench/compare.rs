@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::background::{Answer, Background, Post};
 use super::changes::learner_summary;
+use super::draft::ReplacedRun;
 use super::event::Event;
 use super::notices::Topic;
 use super::run_view::RunView;
@@ -16,6 +17,7 @@ use atomscope_engine::experiment::{
     PartRecord, TrainedModel, available_threads,
 };
 use atomscope_engine::export::{comparison_html, write};
+use atomscope_engine::learner::LearnerSettings;
 use atomscope_engine::paper::Reproduction;
 use atomscope_engine::session::{DataPlaces, Session};
 
@@ -184,6 +186,11 @@ pub(super) enum CompareEvent {
     Sweep(SweepEvent),
 }
 
+/// What a run of the session is called.
+fn run_name(number: usize, learner: &LearnerSettings) -> String {
+    format!("run {number}: {}", learner_summary(learner))
+}
+
 impl ComparisonStage {
     /// All contenders.
     pub fn contenders(&self) -> &[Contender] {
@@ -285,7 +292,7 @@ impl ComparisonStage {
         if parts.is_empty() || self.measuring.is_busy() || self.measuring.is_wanted(&wanted) {
             return;
         }
-        let name = format!("run {number}: {}", learner_summary(run.learner_now()));
+        let name = run_name(number, run.learner_now());
         let (experiment, facts) = (run.experiment_now(), run.facts.clone());
         let test_folds = run.test_folds.clone();
         let wrap = |answer| Event::Compare(CompareEvent::Measured(answer));
@@ -327,6 +334,24 @@ impl ComparisonStage {
             origin: ContenderOrigin::ThisRun,
         };
         self.contenders.insert(0, contender);
+    }
+
+    /// The saved run of a session takes part beside a younger one that is shown.
+    pub(super) fn add_earlier(&mut self, replaced: &ReplacedRun, places: DataPlaces) {
+        let experiment = replaced.state.settings_now();
+        let name = run_name(replaced.number, &experiment.learner);
+        let run = ComparedRun::of_state(name.clone(), &experiment, &replaced.state);
+        self.contenders.insert(
+            0,
+            Contender {
+                name,
+                is_ticked: true,
+                run: Some(Arc::new(run)),
+                experiment,
+                places,
+                origin: ContenderOrigin::EarlierRun,
+            },
+        );
     }
 
     /// Another future of the run takes part.

@@ -29,6 +29,8 @@ pub(super) struct Document {
     /// The built-in data it began with, if it did.
     pub(super) demo: Option<Demo>,
     pub(super) shows_banner: bool,
+    /// Whether the data are one recording, which is shown whatever training makes of it.
+    pub(super) is_shown_alone: bool,
     /// Whether folds are chosen by the data as soon as they are loaded.
     pub(super) awaits_split: bool,
     /// Folders in which the user has located data.
@@ -86,6 +88,7 @@ impl Document {
             run_version: 0,
             demo: None,
             shows_banner: false,
+            is_shown_alone: false,
             awaits_split: false,
             located: Vec::new(),
         }
@@ -178,6 +181,12 @@ impl Document {
     pub(super) fn is_unsaved(&self) -> bool {
         let counts = self.demo.is_none() || self.training.has_results();
         self.is_edited() || (self.has_trained_since(&self.saved) && counts)
+    }
+
+    /// Whether this is a demo as the program began it: nothing was edited, branched or annotated in it.
+    pub(super) fn is_untouched_demo(&self) -> bool {
+        let has_more = !self.branches.is_empty() || !self.trends.is_empty();
+        self.demo.is_some() && !self.is_edited() && !has_more
     }
 
     /// Whether settings, notes or annotations differ from what is saved.

@@ -74,6 +74,10 @@ impl Workbench {
                 self.notices.fail(Topic::Session, &error);
             }
             Some(Ok(Opened::Recording(path, reason))) => {
+                if self.document.is_untouched_demo() {
+                    // What is noted about the recording belongs to no demo.
+                    self.begin_session(Draft::default());
+                }
                 self.apply_explore(ExploreAction::OpenFile(path));
                 let text = format!("Opened for viewing only: {reason}");
                 self.notices.post(Topic::Explore, Gravity::Note, text);
@@ -89,6 +93,7 @@ impl Workbench {
                     trains: None,
                 });
                 if let Some(path) = alone {
+                    self.document.is_shown_alone = true;
                     // Its traces are there at once, long before all of its samples.
                     self.apply_explore(ExploreAction::OpenFile(path));
                 }
@@ -135,11 +140,20 @@ impl Workbench {
         if let Some(younger) = younger
             && let Some(replaced) = self.document.training.show_younger(younger)
         {
+            let places = self.document.places();
+            self.tasks.comparison.add_earlier(&replaced, places);
             self.document.edits.keep_run(replaced);
             let text = "Saved while the run was trained again; Undo brings back the earlier one.";
             self.notices.post(Topic::Training, Gravity::Note, text);
         }
-        self.load_data(Then::default());
+        // Notes on a recording that was looked at say nothing about data to train on.
+        let document = &self.document;
+        let names_no_data = document.draft.experiment.data == DataSettings::default()
+            && document.training.run().is_none()
+            && !document.draft.recordings.is_empty();
+        if !names_no_data {
+            self.load_data(Then::default());
+        }
     }
 
     /// Puts a session in place of the one that is open; what is remembered of runs stays for
@@ -239,7 +253,10 @@ impl Workbench {
             None => return,
             Some(Err(error)) => {
                 // Records without classes are no failure: the Records page says what is missing.
-                if !self.document.data.lacks_classes() {
+                if self.document.is_shown_alone {
+                    let text = format!("Opened for viewing only: {error}");
+                    self.notices.post(Topic::Data, Gravity::Note, text);
+                } else if !self.document.data.lacks_classes() {
                     self.notices.fail(Topic::Data, &error);
                 }
                 return;

@@ -2,6 +2,7 @@
 
 use super::Workbench;
 use super::changes::{learner_summary, stale_reason, what_changed};
+use super::sweep_results::SweepResults;
 use atomscope_engine::dataset::{DataPlan, Layout};
 use atomscope_engine::experiment::{Part, Status};
 use atomscope_engine::records::counted;
@@ -168,7 +169,12 @@ impl Workbench {
             let text = format!("sweeping, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
+        let swept = comparison.sweep().results();
         match comparison.compared().len() {
+            0 if swept.is_some_and(|results| !results.table.rows.is_empty()) => {
+                let text = swept.map_or(String::new(), SweepResults::counted);
+                StageStatus::new(StageState::Ready, format!("sweep, {text}"))
+            }
             0 => StageStatus::new(StageState::Empty, "no runs"),
             n => StageStatus::new(StageState::Ready, counted(n, "run")),
         }

@@ -77,6 +77,43 @@ fn loaded(source: RecordingSource, folder: &Path) -> Built {
 }
 
 #[test]
+fn short_recordings_in_a_table_get_the_recipe_that_they_can_carry() {
+    for (n_rows, rate_hz, expected) in [
+        (40, 64, (0.625, 4)),
+        (40, 20, (1.0, 2)),
+        (200, 100, (1.0, 4)),
+    ] {
+        let mut text = "trial,time,value,class\n".to_owned();
+        for trial in 0..12 {
+            for row in 0..n_rows {
+                let (time_s, class) = (f64::from(row) / f64::from(rate_hz), ["a", "b"][trial % 2]);
+                let value = (f64::from(row) * (0.3 + trial as f64)).sin();
+                text.push_str(&format!("r{trial},{time_s:.5},{value:.4},{class}\n"));
+            }
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("long.csv");
+        fs::write(&path, text).expect("written");
+        let settings = DataSettings::for_path(&path, &mut |_| true).expect("a table");
+        let Some(FeatureRecipe::Eeg(recipe)) = &settings.recipe else {
+            panic!("recordings: {:?}", settings.recipe);
+        };
+        assert_eq!(
+            ((recipe.frame_s * 1e3).round() / 1e3, recipe.bands.len()),
+            expected,
+            "{n_rows} rows at {rate_hz} Hz"
+        );
+        let built = settings
+            .load(&|named: &Path| Some(named.to_owned()), &mut |_| true)
+            .expect("samples");
+        assert!(
+            built.dataset.n_samples() >= 12,
+            "{n_rows} rows at {rate_hz} Hz"
+        );
+    }
+}
+
+#[test]
 fn a_folder_of_recordings_becomes_a_data_set_by_its_rules() {
     let folder = study();
     fs::write(folder.path().join("case-9.edf"), "no recording").expect("written");

@@ -646,6 +646,119 @@ fn all_segments_of_the_epilepsy_sets_have_4097_values() {
     );
 }
 
+/// How many warnings name a text.
+fn n_told(record: &Record, text: &str) -> usize {
+    let warnings = record.warnings.iter().map(ToString::to_string);
+    warnings.filter(|warning| warning.contains(text)).count()
+}
+
+#[test]
+fn separators_at_the_ends_of_all_lines_make_no_column() {
+    for text in [
+        "a,b,\n1,2,\n3,4,\n",
+        "1;2;\n3;4;\n",
+        "a\tb\t\n# x\t2\t\n3\t4\t\n",
+    ] {
+        let record = table("a.csv", text);
+        assert_eq!(record.channels.len(), 2, "{text}");
+        assert_eq!(values(&record, 1).len(), 2, "{text}");
+        assert_eq!(record.warnings, [], "{text}");
+    }
+    let named = table("a.csv", "a,b\n1,\n3,\n");
+    assert_eq!(names(&named), ["a", "b"], "a column with a name is one");
+}
+
+#[test]
+fn what_stands_around_a_table_is_no_row_of_it() {
+    let settings = "Serial|12\nStart time|12:30:05\nFilter|50|Hz\n[DATA]\nw|class\n1.5|a\n2.5|b\n3.5|a\n4.5|b\n5.5|a\n6.5|b\n";
+    let record = table("a.csv", settings);
+    assert_eq!(names(&record), ["w", "class"]);
+    assert_eq!(levels(&record, 1), ["a", "b"]);
+    assert_eq!(n_told(&record, "4 lines above the table"), 1);
+    for text in [
+        "a b\n1 2\n3 4\n5 6\nSource: own measurements\n",
+        "a,b\n1,2\n3,4\n5,6\n\nSource: own\n",
+        "a\n2\n4\n6\nn = 3\n",
+    ] {
+        let record = table("a.txt", text);
+        let last = record.channels.len() - 1;
+        same(&values(&record, last), &[2.0, 4.0, 6.0]);
+        assert_eq!(record.warnings.len(), 1, "{text} {:?}", record.warnings);
+    }
+    // A word in one of the columns is no note.
+    let slip = table("a.csv", "a,b\n1,2\n3,4\n5,6\nbad,8\n");
+    assert_eq!(values(&slip, 1).len(), 4);
+}
+
+#[test]
+fn a_header_that_stands_again_among_the_rows_is_skipped_and_told() {
+    let record = table("a.csv", "a,class\n1,x\n2,y\na,class\n3,x\n4,y\n");
+    same(&values(&record, 0), &[1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(levels(&record, 1), ["x", "y"]);
+    assert_eq!(n_told(&record, "the header again"), 1);
+}
+
+#[test]
+fn numbers_with_something_around_them_are_told_and_those_of_fortran_are_read() {
+    for fields in [
+        "1.5 kV,2.5 kV,0.3 kV",
+        "$1.5,$2,$0.3",
+        "(1.5),2,3",
+        "1.5-,2.0-,3.1",
+        "0x1F,0x2A,0xFF",
+    ] {
+        let text = format!("class,x\na,{}\n", fields.replace(',', "\nb,"));
+        let record = table("a.csv", &text);
+        assert_eq!(
+            n_told(&record, "column \"x\""),
+            1,
+            "{text} {:?}",
+            record.warnings
+        );
+    }
+    let classes = table(
+        "a.csv",
+        "x,f\n1,10 Hz\n2,20 Hz\n3,10 Hz\n4,20 Hz\n5,10 Hz\n",
+    );
+    assert_eq!(classes.warnings, []);
+    let fortran = table("a.txt", "x y\n1.5D+03 2\n-2.0D-01 3\n");
+    same(&values(&fortran, 0), &[1500.0, -0.2]);
+    let padded = table("a.csv", "code,x\n00123,1\n00456,2\n");
+    assert_eq!(n_told(&padded, "column \"code\""), 1);
+}
+
+#[test]
+fn the_name_of_a_single_column_is_doubted_where_it_may_be_a_title() {
+    for text in [
+        "Report of station 7\nopen\nshut\nopen\nshut\n",
+        "Fault record 12\n1.5\n2.5\n3.5\n",
+        "Messwerte\nstate\nopen\nshut\nopen\nshut\n",
+    ] {
+        let record = table("a.csv", text);
+        assert_eq!(record.warnings.len(), 1, "{text} {:?}", record.warnings);
+    }
+    let plain = table("a.csv", "Time since start (s)\n1.5\n2.5\n3.5\n");
+    assert_eq!(plain.warnings, []);
+    let quoted = table("a.csv", "\"x\"\n\"1,5\"\n2,5\n\"NA\"\n");
+    same(&values(&quoted, 0), &[1.5, 2.5, f64::NAN]);
+    // What follows the name as a remark may be a value.
+    let remark = table("a.csv", "type\n# hash\nplain\n");
+    assert_eq!(n_told(&remark, "# hash"), 1);
+}
+
+#[test]
+fn rows_that_may_be_a_header_and_dates_that_may_be_numbers_are_doubted() {
+    let first = table("a.csv", ",y,2020\n1,yes,1\n2,yes,2\n3,no,1\n4,no,1\n");
+    assert_eq!(n_told(&first, "values like those of the rows below"), 1);
+    let dates = "d,x\n20240101,1\n20240102,2\n9999,3\n20240104,4\n20240105,5\n";
+    assert_eq!(
+        n_told(&table("a.csv", dates), "dates in all rows, or in none"),
+        1
+    );
+    let units = table("a.csv", "t,x,k\ns,V,-\n1,2,3\n4,5,6\n");
+    same(&values(&units, 2), &[3.0, 6.0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -9,6 +9,7 @@ use atomscope::workbench::{Action, Ask, Demo, Gravity, LearnerChange, Notice, St
 use atomscope_engine::dataset::{DataPlan, DataSettings, Scaling};
 use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::export::ExportContent;
+use atomscope_engine::records::Annotation;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::session::{
     OwnAnnotation, RecordingNotes, Recovery, Session, UserFolders, change_notes, find_copies,
@@ -110,6 +111,104 @@ fn what_a_demo_has_trained_counts_as_work() {
     assert!(workbench.is_unsaved());
     workbench.apply(Action::Quit);
     assert!(!workbench.is_over());
+}
+
+#[test]
+fn a_demo_that_nobody_touched_gives_way_to_a_file_without_a_question() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("table.csv");
+    let rows = (0..40).map(|row| format!("{row}.5,{}\n", ["a", "b"][row % 2]));
+    std::fs::write(&path, format!("x,class\n{}", rows.collect::<String>())).expect("written");
+    for is_edited in [false, true] {
+        let mut workbench = empty(None);
+        workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+        workbench.apply(Action::LimitSpeed(None));
+        until(&mut workbench, "a fold is complete", |w| {
+            let run = w.training().run();
+            run.is_some_and(|run| run.summary.is_some())
+        });
+        if is_edited {
+            let mut draft = workbench.draft().clone();
+            draft.notes = "mine".into();
+            workbench.edit(draft, false);
+        }
+        workbench.apply(Action::Open(path.clone()));
+        let asks = matches!(workbench.view().ask, Some(Ask::Unsaved(_)));
+        assert_eq!(asks, is_edited);
+    }
+}
+
+#[test]
+fn what_was_noted_while_viewing_a_recording_is_saved_without_the_demo() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let recording = folder.path().join("r.edf");
+    let simulator = EegSimulator::new(EegSettings::default()).expect("sound settings");
+    let (class, index) = simulator.subjects().next().expect("a subject");
+    let record = simulator.record(class, index);
+    write_file(&record, SampleWidth::Edf, &recording).expect("written");
+    let path = folder.path().join("mine.ron");
+    let mut workbench = empty(None);
+    workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+    workbench.apply(Action::Open(recording.clone()));
+    until(&mut workbench, "it is shown", |w| {
+        w.explore().opened().is_some()
+    });
+    assert_eq!(workbench.banner(), None, "only the recording is left");
+    let mut draft = workbench.draft().clone();
+    draft.recordings.push(RecordingNotes {
+        recording: recording.display().to_string(),
+        bad_channels: vec!["Cz".into()],
+        ..RecordingNotes::default()
+    });
+    workbench.edit(draft, false);
+    save_as(&mut workbench, &path);
+    let mut again = empty(None);
+    again.apply(Action::Open(path));
+    until(&mut again, "the session is open", |w| w.path().is_some());
+    for _ in 0..20 {
+        again.update();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(again.draft().recordings.len(), 1);
+    assert!(
+        again.data().loaded().is_none(),
+        "nobody chose the simulated faults"
+    );
+    assert_eq!(again.loading_share(), None);
+}
+
+#[test]
+fn a_recording_too_short_to_be_trained_on_is_shown_without_an_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("short.edf");
+    let settings = EegSettings {
+        duration_s: 3.0,
+        ..EegSettings::default()
+    };
+    let simulator = EegSimulator::new(settings).expect("sound settings");
+    let (class, index) = simulator.subjects().next().expect("a subject");
+    let mut record = simulator.record(class, index);
+    for (onset_s, text) in [(0.0, "T1"), (0.4, "T2"), (0.8, "T1"), (1.2, "T2")] {
+        let annotation = Annotation::new(onset_s, Some(0.3), text);
+        record.annotations.push(annotation);
+    }
+    write_file(&record, SampleWidth::Edf, &path).expect("written");
+    let mut workbench = empty(None);
+    workbench.apply(Action::Open(path));
+    until(&mut workbench, "it is shown and looked through", |w| {
+        let is_loaded = w.data().loaded().is_some() || w.data().error().is_some();
+        w.explore().opened().is_some() && is_loaded
+    });
+    assert!(workbench.data().error().is_some(), "nothing to train on");
+    let list = workbench.notices().list();
+    let errors = list
+        .iter()
+        .filter(|notice| notice.gravity == Gravity::Error);
+    assert_eq!(errors.count(), 0, "{list:?}");
+    assert!(
+        list.iter().any(|n| n.text.contains("for viewing only")),
+        "{list:?}"
+    );
 }
 
 #[test]
@@ -442,6 +541,11 @@ fn a_save_while_a_complete_run_is_trained_again_holds_both() {
     let mut again = reopened(&path);
     assert!(!again.is_unsaved());
     assert_eq!(status(&again), Some(Status::Stopped));
+    assert_eq!(
+        again.comparison().compared().len(),
+        1,
+        "the complete run takes part"
+    );
     again.apply(Action::Undo);
     assert_eq!(
         (status(&again), results(&again)),

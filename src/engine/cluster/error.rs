@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::DatasetError;
-use crate::experiment::{ComparisonError, SweepError};
+use crate::experiment::{ComparisonError, RunError, SweepError};
 use crate::export::ExportError;
 use crate::paper::ReproductionError;
 use crate::records::ReadError;
@@ -54,6 +54,26 @@ pub enum ClusterError {
     /// A request that makes no sense.
     #[error("{0}")]
     Refused(String),
+}
+
+/// Why a point has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum PointError {
+    /// A file of the work cannot be read or written.
+    #[error(transparent)]
+    File(#[from] SessionError),
+    /// The point of a sweep cannot be run.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// A fold cannot be trained.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The work has no such point.
+    #[error("there is no point {0}")]
+    NoPoint(usize),
+    /// The computation broke off.
+    #[error("{0}")]
+    Panic(String),
 }
 
 impl ClusterError {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use super::claims::{AttemptStage, Claim, Found, Taken, take_next};
-use super::error::ClusterError;
+use super::error::{ClusterError, PointError};
 use super::heartbeat::{Heart, Life, life_of};
 use super::order::PreparedWork;
 use super::status::WorkStatus;
@@ -81,7 +81,7 @@ impl Points for CountedPoints<'_> {
         if self.0.failing.contains(&number) {
             // A panic is a failure like any other.
             assert_ne!(number, 4, "point four panics");
-            return Err(format!("point {number} fails"));
+            return Err(PointError::Panic(format!("point {number} fails")));
         }
         self.1.keep(number, &(number * number)).expect("writable");
         Ok(true)

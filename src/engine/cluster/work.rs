@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::experiment::{
-    ComparisonPlan, Entrants, Experiment, FoldOutcome, PointProgress, PointResult, Sweep,
-    SweepPlan, SweepTable, Watcher,
+    ComparisonPlan, Entrants, Experiment, FoldFailure, FoldOutcome, PointProgress, PointResult,
+    Sweep, SweepPlan, SweepTable, Watcher,
 };
 use crate::export::{
     PaperReport, SweepResult, comparison_csv, comparison_html, comparison_json, sweep_provenance,
@@ -14,10 +14,10 @@ use crate::export::{
 use crate::paper::PlannedPart;
 use crate::session::{PointStore, SessionError, WorkIdentity};
 
-use super::error::ClusterError;
+use super::error::{ClusterError, PointError};
 
 /// Whether a point came to its end, or why it failed.
-pub(super) type PointEnd = Result<bool, String>;
+pub(super) type PointEnd = Result<bool, PointError>;
 
 /// Work cut into points that can be computed in any order, anywhere.
 pub trait Work: Sync {
@@ -133,14 +133,9 @@ impl Points for SweepPoints<'_> {
         watcher: &mut dyn Watcher,
     ) -> PointEnd {
         let plan = &self.work.plan;
-        let entrants = self.entrants(plan.phase_of(number));
-        let entrants = entrants.map_err(|error| error.to_string())?;
-        let result = plan.run_task(number, &entrants, saved, watcher);
-        keep(
-            &self.store,
-            number,
-            result.map_err(|error| error.to_string())?,
-        )
+        let entrants = self.entrants(plan.phase_of(number))?;
+        let result = plan.run_task(number, &entrants, saved, watcher)?;
+        keep(&self.store, number, result)
     }
 
     fn merge(&self, _failed: &[(usize, String)]) -> Result<(), ClusterError> {
@@ -161,8 +156,8 @@ fn keep<R: serde::Serialize + serde::de::DeserializeOwned>(
 ) -> PointEnd {
     match result {
         Some(result) => {
-            let kept = store.keep(number, &result);
-            kept.map(|()| true).map_err(|error| error.to_string())
+            store.keep(number, &result)?;
+            Ok(true)
         }
         None => Ok(false),
     }
@@ -236,21 +231,20 @@ impl Points for FoldPoints<'_> {
         let mut within = number;
         for plan in self.work.plans() {
             if within < plan.n_trials() {
-                let outcome = plan.run_trial(within, saved, watcher);
-                let outcome = outcome.map_err(|error| error.to_string())?;
+                let outcome = plan.run_trial(within, saved, watcher)?;
                 return keep(&self.store, number, outcome);
             }
             within -= plan.n_trials();
         }
-        Err(format!("there is no point {}", number + 1))
+        Err(PointError::NoPoint(number + 1))
     }
 
     fn merge(&self, failed: &[(usize, String)]) -> Result<(), ClusterError> {
-        let mut outcomes: Vec<Option<Result<FoldOutcome, String>>> = Vec::new();
+        let mut outcomes: Vec<Option<Result<FoldOutcome, FoldFailure>>> = Vec::new();
         outcomes.resize_with(self.work.n_points(), || None);
         for (number, error) in failed {
             if let Some(outcome) = outcomes.get_mut(*number) {
-                *outcome = Some(Err(error.clone()));
+                *outcome = Some(Err(FoldFailure::Noted(error.clone())));
             }
         }
         for (number, found) in self.store.finished()? {

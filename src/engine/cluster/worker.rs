@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::claims::{AttemptStage, Found, Taken, is_superseded, settle, take_next};
-use super::error::ClusterError;
+use super::error::{ClusterError, PointError};
 use super::failures::note_failure;
 use super::folder::{Mark, WorkFolder, remove};
 use super::heartbeat::{BEAT_EVERY, Heart};
@@ -193,11 +193,13 @@ impl ClusterWorker<'_> {
         let computed = catch_unwind(AssertUnwindSafe(|| {
             self.points.compute(number, saved, &mut watcher)
         }));
-        let computed = computed.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
+        let computed =
+            computed.unwrap_or_else(|panic| Err(PointError::Panic(panic_message(panic.as_ref()))));
         let (stage, news) = match computed {
             Ok(true) => (AttemptStage::Done, WorkerNews::Finished(number)),
             Ok(false) => (AttemptStage::Released, WorkerNews::Left(number)),
             Err(error) => {
+                let error = error.to_string();
                 note_failure(self.folder, taken, &self.heart.name, error.clone())?;
                 (AttemptStage::Released, WorkerNews::Failed(number, error))
             }

@@ -134,6 +134,20 @@ impl TableChoice {
         let may_be_class =
             |channel: &&Channel| !is_group(channel) && tells_classes(record, channel);
         let text_columns = || record.channels.iter().rev().filter(is_text);
+        // Of `label 1` and `label 2` nothing tells which is meant.
+        let is_numbered = |channel: &&Channel| {
+            let name = plain_name(&channel.name);
+            let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
+            base.len() < name.len() && LABEL_NAMES.contains(&base)
+        };
+        let numbered = record
+            .channels
+            .iter()
+            .filter(is_numbered)
+            .filter(may_be_class);
+        if numbered.count() > 1 && !named(&CLASS_NAMES).any(|channel| may_be_class(&channel)) {
+            return None;
+        }
         // Words for yes and no may be one of several flags.
         let words = || text_columns().filter(|channel| !is_feature(&channel.kind));
         let alone = |class: &Channel| vec![class.name.clone()];
@@ -581,6 +595,28 @@ mod tests {
         record.channels[column].kind = ChannelKind::Nominal {
             levels: Arc::from(levels),
         };
+    }
+
+    #[test]
+    fn of_two_numbered_labels_none_is_guessed() {
+        let column = [0.0, 1.0, 0.0, 1.0];
+        for (names, expected) in [
+            (["x", "label1", "label2"], None),
+            (["x", "Label 1", "Label 2"], None),
+            (["label1", "label2", "class"], Some("class")),
+            (["x", "y2", "label1"], Some("label1")),
+        ] {
+            let mut record = table(&names.map(|name| (name, &column[..])));
+            for (place, name) in names.iter().enumerate() {
+                if *name != "x" {
+                    make_text(&mut record, place, &["open", "shut"]);
+                }
+            }
+            let guess = TableChoice::guess(&record);
+            let classes = guess.map(|choice| choice.classes);
+            let expected = expected.map(|name| TableClasses::Columns(vec![name.to_owned()]));
+            assert_eq!(classes, expected, "{names:?}");
+        }
     }
 
     fn build(record: &Record, choice: &TableChoice) -> Built {

@@ -62,6 +62,17 @@ pub enum ComparisonError {
     },
 }
 
+/// Why a fold has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum FoldFailure {
+    /// It could not be trained.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// As the worker of a cluster has noted it in its folder.
+    #[error("{0}")]
+    Noted(String),
+}
+
 fn in_lines(problems: &[SettingProblem]) -> String {
     let lines = problems
         .iter()
@@ -212,14 +223,13 @@ impl ComparisonPlan {
     /// out and named.
     pub fn run(&self, n_threads: usize, keep_going: &mut dyn FnMut(f64) -> bool) -> Comparison {
         let outcomes = run_trials(&self.trials(), n_threads, keep_going).into_iter();
-        let in_words =
-            |outcome: Result<FoldOutcome, RunError>| outcome.map_err(|error| error.to_string());
-        self.assemble(outcomes.map(|outcome| outcome.map(in_words)).collect())
+        let typed = |outcome: Result<FoldOutcome, RunError>| outcome.map_err(FoldFailure::from);
+        self.assemble(outcomes.map(|outcome| outcome.map(typed)).collect())
     }
 
     /// The comparison of outcomes by the numbers of their folds; those that are missing are not
     /// complete, and those that failed say why.
-    pub fn assemble(&self, outcomes: Vec<Option<Result<FoldOutcome, String>>>) -> Comparison {
+    pub fn assemble(&self, outcomes: Vec<Option<Result<FoldOutcome, FoldFailure>>>) -> Comparison {
         let per_entrant = outcomes.len() / self.names.len();
         let mut outcomes = outcomes.into_iter();
         let first = &self.checked[0];

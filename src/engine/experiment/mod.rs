@@ -41,7 +41,7 @@ pub use calibrating::CalibrationRecord;
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
-    pairing_difference,
+    FoldFailure, pairing_difference,
 };
 pub use correction::{Correction, CorrectionError};
 pub use declared::{SETTINGS, find_setting};
@@ -63,9 +63,9 @@ pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SampleChange, SettingChange, change_texts};
 pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
-    Axis, Chosen, Effort, Entrants, Halving, OuterResult, PointResult, Search, SettingText,
-    StageCount, Stopped, Sweep, SweepError, SweepPlan, SweepPoint, SweepRow, SweepTable, Values,
-    WorkSaved,
+    Axis, Chosen, Effort, Entrants, Halving, OuterResult, PointProblem, PointResult, Search,
+    SettingText, StageCount, Stopped, Sweep, SweepError, SweepPlan, SweepPoint, SweepRow,
+    SweepTable, Values, WorkSaved,
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use trial_sequence::{Pace, PointProgress, Watcher};

@@ -10,7 +10,7 @@ mod points;
 mod table;
 
 pub use halving::{Effort, Entrants, Halving, StageCount, WorkSaved};
-pub use nested::{OuterResult, PointResult, SweepError, SweepPlan};
+pub use nested::{OuterResult, PointProblem, PointResult, SweepError, SweepPlan};
 pub use points::{Axis, Search, SettingText, SweepPoint, Values};
 pub use table::{Chosen, Stopped, SweepRow, SweepTable};
 

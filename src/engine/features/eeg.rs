@@ -241,6 +241,26 @@ impl EegRecipe {
     }
 }
 
+impl EegRecipe {
+    /// What of the default recipe short recordings of a low rate can carry: frames no longer than the shortest, bands
+    /// below half the rate; the default where nothing of it is left.
+    pub fn carried_by(shortest_s: f64, nyquist_hz: f64) -> Self {
+        /// In less there is no rhythm to be found.
+        const SHORTEST_S: f64 = 0.5;
+        /// How far a filter reaches beyond the edge of its band.
+        const SKIRT_HZ: f64 = 0.75;
+        let mut recipe = Self::default();
+        if (SHORTEST_S..recipe.frame_s).contains(&shortest_s) {
+            recipe.frame_s = shortest_s;
+        }
+        let fits = |band: &Band| band.high_hz + SKIRT_HZ <= nyquist_hz;
+        if recipe.bands.iter().any(fits) {
+            recipe.bands.retain(fits);
+        }
+        recipe
+    }
+}
+
 impl Default for EegRecipe {
     /// The published recipe on a logarithmic scale, which separates subjects it has not seen better.
     fn default() -> Self {

@@ -114,7 +114,7 @@ impl<'a> RecordingChannels<'a> {
         self.make_samples(maker, stretches, &mut count, rejected, keep_going)?;
         if n_samples == 0 && extraction.rejected.is_empty() {
             extraction.notes.push(format!(
-                "no section without a gap is as long as a sample ({} values)",
+                "no section without a gap is as long as a sample ({} values): take shorter samples (data.recipe.frame_s, or segment_s where the recipe has that)",
                 maker.sample_length()
             ));
         }

@@ -348,7 +348,9 @@ pub enum FeatureError {
         n_samples: f64,
     },
     /// The filter of a band cannot be built at this rate.
-    #[error("band {band}: {source}")]
+    #[error(
+        "band {band}: {source}; take the band out of the recipe, or state the rate if the file has a wrong one (--rate)"
+    )]
     Filter {
         /// The band.
         band: String,

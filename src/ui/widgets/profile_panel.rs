@@ -86,16 +86,28 @@ impl ProfilePanel<'_> {
             self.batches.last().copied().unwrap_or_default(),
         );
         format!(
-            "Profile of {name}: {} of {} kept; last batch {} admitted, {} rejected, {} removed",
-            self.n_kept, self.budget, last.admitted, last.rejected, last.removed
+            "Profile of {name}: {}; last batch {} admitted, {} rejected, {} removed",
+            self.kept(),
+            last.admitted,
+            last.rejected,
+            last.removed
         )
+    }
+
+    /// How many samples are kept. More than a budget that was lowered after the last batch: the next one keeps to it.
+    fn kept(&self) -> String {
+        let (n_kept, budget) = (self.n_kept, self.budget);
+        match n_kept > budget {
+            true => format!("kept {n_kept}, budget lowered to {budget}"),
+            false => format!("kept {n_kept} of {budget}"),
+        }
     }
 
     /// Size against budget; gives the lower end.
     fn meter_ui(&self, ui: &Ui, rect: Rect) -> f32 {
         let tones = theme::tones(ui);
         let font = theme::body_font(ui);
-        let text = format!("kept {} of {}", self.n_kept, self.budget);
+        let text = self.kept();
         let written = ui
             .painter()
             .text(rect.min, Align2::LEFT_TOP, text, font.clone(), tones.text);
@@ -272,6 +284,21 @@ fn histogram(values: &[f64], top: f64, n_bins: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_lowered_after_the_last_batch_is_no_share() {
+        let panel = |budget| ProfilePanel {
+            class_name: "open",
+            class_color: Color32::RED,
+            n_kept: 60,
+            budget,
+            batches: &[],
+            ages: &[],
+            height: 100.0,
+        };
+        assert_eq!(panel(80).kept(), "kept 60 of 80");
+        assert_eq!(panel(45).kept(), "kept 60, budget lowered to 45");
+    }
 
     #[test]
     fn many_batches_are_drawn_as_means_and_none_is_lost() {

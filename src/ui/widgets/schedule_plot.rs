@@ -227,9 +227,14 @@ fn memory_text(schedule: &Forgetting, n_rounds: usize, current: Option<usize>) -
             "everything".to_owned()
         }
     };
+    let last = n_rounds.saturating_sub(1);
+    if last == 0 {
+        return format!("Memory {}", remembered(0));
+    }
     let start = format!("Memory at the start {}", remembered(0));
-    let now = current.map(|round| format!(", at batch {round} {}", remembered(round)));
-    let end = format!(", at the end {}", remembered(n_rounds.saturating_sub(1)));
+    // After the last batch there is none whose factor could be told.
+    let now = current.map(|round| format!(", at batch {round} {}", remembered(round.min(last))));
+    let end = format!(", at the end {}", remembered(last));
     start + &now.unwrap_or_default() + &end
 }
 
@@ -246,5 +251,12 @@ mod tests {
         );
         let constant = memory_text(&Forgetting::constant(0.9), 60, None);
         assert!(constant.ends_with("at the end ≈ 10 batches"));
+        let one = memory_text(&Forgetting::PAPER, 1, Some(1));
+        assert_eq!(
+            one, "Memory ≈ 50 batches",
+            "nothing comes before or after it"
+        );
+        let ended = memory_text(&Forgetting::PAPER, 60, Some(60));
+        assert!(ended.ends_with("at batch 60 everything, at the end everything"));
     }
 }

@@ -138,6 +138,8 @@ fn a_sweep_is_started_watched_stopped_and_gone_on_with() {
     click(&mut window, "Start sweep");
     until_ended(&mut window);
     assert_eq!(n_finished(&window), n_points);
+    let status = window.harness.state().workbench().status(Stage::Compare);
+    assert!(status.summary.contains("points"), "{}", status.summary);
     assert_eq!(written(folder.path(), first), then);
     let counted = format!("{n_points} of {n_points} points");
     assert!(says(&window, &format!("{counted} · nested score: ")));

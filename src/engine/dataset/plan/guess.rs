@@ -190,6 +190,10 @@ fn first_records(
     Ok(records)
 }
 
+fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::INFINITY, f64::min)
+}
+
 /// A table with its classes, those in a file beside it, or recordings one below the other.
 fn for_table(path: &Path, record: &Record) -> Result<DataSettings, DatasetError> {
     let choice = TableChoice::guess(record);
@@ -208,9 +212,19 @@ fn for_table(path: &Path, record: &Record) -> Result<DataSettings, DatasetError>
         None => choice.map(|choice| choice.grouped_by_case(record)),
     };
     let mut settings = of_tables(path, choice);
-    if let (Some(long), DataPlan::Table(source)) = (long, &mut settings.source) {
+    if let (Some(long), DataPlan::Table(source)) = (long, &mut settings.source)
+        && let Some(choice) = &source.choice
+    {
+        let recordings = long.recordings(record, choice)?;
+        let records = || recordings.iter().map(|recording| &recording.record);
+        let durations = records().filter_map(Record::duration_s);
+        let rates = records()
+            .flat_map(|r| &r.channels)
+            .filter_map(|c| c.rate_hz);
+        let (shortest_s, lowest_hz) = (least(durations), least(rates));
         source.recordings = Some(long);
-        settings.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
+        let recipe = EegRecipe::carried_by(shortest_s, lowest_hz / 2.0);
+        settings.recipe = Some(FeatureRecipe::Eeg(recipe));
     }
     Ok(settings)
 }

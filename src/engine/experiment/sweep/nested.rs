@@ -18,6 +18,7 @@ use crate::experiment::settings::{Experiment, Tests};
 use crate::experiment::task_pool::TaskList;
 use crate::experiment::trial::Trial;
 use crate::experiment::trial_sequence::{PointProgress, TrialSequence, Watcher};
+use crate::settings::SettingProblem;
 use crate::split::{HoldOut, Split, SplitPlan};
 
 /// Why a sweep cannot be run.
@@ -31,7 +32,7 @@ pub enum SweepError {
     Setting(#[from] AssignmentError),
     /// No point can be run.
     #[error("no point of the sweep can be run; the first: {0}")]
-    NoPoint(String),
+    NoPoint(PointProblem),
     /// The base experiment does not fit its data.
     #[error("the session of the sweep does not fit its data: {0}")]
     Base(String),
@@ -57,6 +58,17 @@ pub enum SweepError {
     /// A result could not be kept.
     #[error("{0}")]
     Store(String),
+}
+
+/// Why a point cannot be run.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PointProblem {
+    /// Nobody has read the data that it names.
+    #[error("its data were not read")]
+    NoData,
+    /// Its settings do not fit.
+    #[error("{}: {}", .0.field, .0.message)]
+    Setting(#[from] SettingProblem),
 }
 
 /// What a point came to in one outer fold.
@@ -112,7 +124,7 @@ struct World {
 
 /// A sweep that is ready to be run.
 pub struct SweepPlan {
-    points: Vec<(SweepPoint, Result<Experiment, String>)>,
+    points: Vec<(SweepPoint, Result<Experiment, PointProblem>)>,
     worlds: Vec<World>,
     n_folds: usize,
     /// What is computed of the points, one phase after the other.
@@ -213,9 +225,9 @@ impl SweepPlan {
         &self,
         point: &SweepPoint,
         experiment: Experiment,
-    ) -> Result<Result<Experiment, String>, SweepError> {
+    ) -> Result<Result<Experiment, PointProblem>, SweepError> {
         let (Some(world), Some(first)) = (self.world(&experiment), self.worlds.first()) else {
-            return Ok(Err("its data were not read".into()));
+            return Ok(Err(PointProblem::NoData));
         };
         let difference = pairing_difference(
             (
@@ -236,7 +248,7 @@ impl SweepPlan {
         let problems = experiment.problems(Some(world.outer.dataset()));
         Ok(match problems.into_iter().next() {
             None => Ok(experiment),
-            Some(problem) => Err(format!("{}: {}", problem.field, problem.message)),
+            Some(problem) => Err(problem.into()),
         })
     }
 
@@ -413,7 +425,7 @@ impl SweepPlan {
         let experiment = match experiment {
             Ok(experiment) => experiment,
             Err(problem) => {
-                result.problem = (0..self.n_folds).any(is_in).then(|| problem.clone());
+                result.problem = (0..self.n_folds).any(is_in).then(|| problem.to_string());
                 return Ok(Some(result));
             }
         };

@@ -6,7 +6,9 @@ use super::super::number_column::NumberColumn;
 use super::super::text::{counted, quoted};
 use super::super::{ChannelKind, FilePlace, Findings, ReadError, Unit};
 use super::moment::MomentForm;
-use super::number_form::{DecimalSign, Spelling, parse, spelling, without_percent};
+use super::number_form::{
+    DecimalSign, Spelling, dress_of_number, parse, spelling, without_percent,
+};
 use super::rows::{is_missing, is_missing_word, is_none, is_spreadsheet_error};
 
 /// Words for no and yes.
@@ -59,6 +61,13 @@ pub(super) struct ColumnTally {
     undated: Met,
     /// Numbers that are dates written without marks: `20240131`.
     compact: Met,
+    /// Numbers with something around them, all the same or one of the marks of accountants: `1.5 kV`.
+    dressed: Met,
+    dress: String,
+    /// Those among them with a mark in the number, as classes have not.
+    n_marked: usize,
+    /// Whole numbers with zeros before them: `00123`.
+    padded: Met,
     /// The first different texts.
     words: Vec<String>,
 }
@@ -75,6 +84,10 @@ impl ColumnTally {
             }
             if MomentForm::Compact.parse(field).is_some() {
                 self.compact.meet(line, field);
+            }
+            let is_padded = field.starts_with('0') && field.bytes().all(|b| b.is_ascii_digit());
+            if is_padded && field.len() > 2 {
+                self.padded.meet(line, field);
             }
             match without_percent(field).1 {
                 true => self.percent.meet(line, field),
@@ -99,6 +112,15 @@ impl ColumnTally {
             if !is_moment {
                 self.undated.meet(line, field);
             }
+            if let Some(dress) = dress_of_number(field) {
+                if self.dress.is_empty() {
+                    dress.clone_into(&mut self.dress);
+                }
+                if self.dress == dress {
+                    self.dressed.meet(line, field);
+                    self.n_marked += usize::from(field.contains(['.', ',']));
+                }
+            }
             if self.words.len() < 3 && !self.words.iter().any(|word| is_same_word(word, field)) {
                 self.words.push(field.to_owned());
             }
@@ -107,6 +129,16 @@ impl ColumnTally {
 
     fn n_numbers(&self) -> usize {
         self.percent.count + self.bare.count
+    }
+
+    /// Whether most fields are numbers, or numbers with something around them, and with fractions or different, as those
+    /// of a class are not.
+    fn measures_in_dress(&self, n_levels: usize) -> bool {
+        let n_filled = self.n_numbers() + self.texts.count;
+        let is_fraction = 2 * self.n_marked > self.dressed.count;
+        2 * (self.n_numbers() + self.dressed.count) > n_filled
+            && self.dressed.count > 0
+            && (is_fraction || 2 * n_levels > n_filled)
     }
 
     /// Whether nothing stands in the column.
@@ -283,11 +315,12 @@ impl ColumnDecision {
         }
     }
 
-    /// Says what was assumed of a column.
+    /// Says what was assumed of a column, in which there are so many different texts.
     pub(super) fn report(
         &self,
         name: &str,
         tally: &ColumnTally,
+        n_levels: usize,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
         let field = format!("column {}", quoted(name));
@@ -321,6 +354,10 @@ impl ColumnDecision {
                 } else if 2 * n_moments > tally.texts.count {
                     let assumed = makes_text(&tally.undated);
                     breach(&tally.undated, "a date or time as in most rows", assumed)?;
+                } else if tally.measures_in_dress(n_levels) {
+                    let expected = "a number with nothing around it";
+                    let assumed = "the column was kept as text; write its numbers alone";
+                    breach(&tally.dressed, expected, assumed.to_owned())?;
                 }
             }
             Form::Numbers {
@@ -328,6 +365,12 @@ impl ColumnDecision {
                 is_percent,
             } => {
                 breach(&tally.texts, "a number", missing(&tally.texts))?;
+                let assumed = "taken as a number, not as a code".to_owned();
+                breach(&tally.padded, "a number without zeros before it", assumed)?;
+                if 2 * tally.compact.count > tally.n_numbers().max(4) {
+                    let assumed = "some rows are no dates, so all were taken as numbers".to_owned();
+                    breach(&tally.compact, "dates in all rows, or in none", assumed)?;
+                }
                 let (other, expected) = match decimal {
                     DecimalSign::Point => (&tally.comma, "a decimal point as in most rows"),
                     DecimalSign::Comma => (&tally.point, "a decimal comma as in most rows"),
@@ -455,6 +498,14 @@ impl TableColumn {
 
     pub(super) fn get(&self, row: usize) -> f64 {
         self.values().get(row)
+    }
+
+    /// How many different texts there are, if there are any.
+    pub(super) fn n_levels(&self) -> usize {
+        match self {
+            Self::Names { names, .. } => names.levels.len(),
+            Self::Numbers { .. } | Self::Moments { .. } => 0,
+        }
     }
 
     /// What the channel of the column is.

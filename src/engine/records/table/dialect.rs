@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::super::Unit;
 use super::super::text::quoted;
 use super::moment::MomentForm;
-use super::number_form::{DecimalSign, is_space_or_apostrophe, parse, spelling, without_percent};
+use super::number_form::{
+    DecimalSign, dress_of_number, is_space_or_apostrophe, parse, spelling, without_percent,
+};
 use super::rows::{
     Separator, TableText, for_each_row, is_missing, is_spreadsheet_error, may_be_remark,
 };
@@ -29,6 +31,8 @@ pub(super) struct Dialect {
     pub(super) doubts: Vec<Doubt>,
     /// The first of the rows at the end that sum up the others, and the word that says so.
     pub(super) totals: Option<(usize, String)>,
+    /// The first of the lines below the table whose words stand where all rows have numbers, and how it begins.
+    pub(super) note: Option<(usize, String)>,
 }
 
 /// The row that names the columns.
@@ -114,7 +118,11 @@ impl Dialect {
                 && row.iter().skip(1).all(String::is_empty);
             !is_title && (lacks_one || row.len() * 4 >= n_columns * 3)
         };
-        let mut n_before = rows.iter().position(is_of_table)?;
+        let n_above = n_of_settings(&rows, n_columns);
+        let mut n_before = n_above + rows.get(n_above..)?.iter().position(is_of_table)?;
+        let note = note_below(text, separator, n_columns, rows.get(n_before..)?);
+        let n_rows = rows.partition_point(|(line, _)| note.as_ref().is_none_or(|n| *line < n.0));
+        let rows = rows.get(..n_rows)?;
         n_before += usize::from(rows.get(n_before..).is_some_and(is_above_names));
         let preamble = rows.first().filter(|_| n_before > 0);
         let preamble = preamble.map(|(line, _)| (*line, n_before));
@@ -171,8 +179,19 @@ impl Dialect {
                 assumed: "it was taken for the names of the columns",
             });
         }
-        let after = rows.last().map_or(1, |(line, _)| line + 1);
-        let first_line = body.first().map_or(after, |(line, _)| *line);
+        doubts.extend(match &header {
+            Some(header) if n_columns == 1 => doubt_of_only_name(header, body),
+            Some(_) => None,
+            None => doubt_of_first_row(body),
+        });
+        // Remarks between names and rows are told as those among the rows.
+        let n_above = rows.len() - body.len();
+        let above = n_above.checked_sub(1).and_then(|last| rows.get(last));
+        let first_line = match (above, body.first()) {
+            (Some((line, _)), _) => line + 1,
+            (None, Some((line, _))) => *line,
+            (None, None) => 1,
+        };
         Some(Dialect {
             separator,
             n_columns,
@@ -181,9 +200,134 @@ impl Dialect {
             units,
             preamble,
             doubts,
-            totals: totals(text, separator, n_columns, body),
+            totals: totals(text, separator, n_columns, body, note.as_ref().map(|n| n.0)),
+            note,
         })
     }
+
+    /// The first line below the rows, if something stands there.
+    pub(super) fn end_line(&self) -> Option<usize> {
+        let ends = [&self.totals, &self.note];
+        ends.into_iter().flatten().map(|(line, _)| *line).min()
+    }
+
+    /// How many columns have names, or have such without a name before them.
+    pub(super) fn n_named(&self) -> usize {
+        let names = self.header.iter().flat_map(|header| &header.names);
+        let last = names
+            .enumerate()
+            .filter(|(_, name)| !name.is_empty())
+            .last();
+        last.map_or(0, |(place, _)| place + 1)
+    }
+}
+
+/// A title above the name of a single column, or a note below its words, looks like its name or one of them.
+fn doubt_of_only_name(header: &HeaderRow, body: &[LinedRow]) -> Option<Doubt> {
+    const WORDS_OF_TITLE: usize = 3;
+    let name = header.names.join(" ");
+    let is_title = name.split_whitespace().count() >= WORDS_OF_TITLE && !name.ends_with([')', ']']);
+    if is_title && !header.is_remark {
+        return Some(Doubt {
+            line: header.line,
+            what: "row",
+            found: quoted(&name),
+            expected: "the short name of a column",
+            assumed: "it was taken for the name; remove the line if it is a title",
+        });
+    }
+    let text = |row: &LinedRow| row.1.join(" ");
+    let is_alone =
+        |row: &&LinedRow| body.iter().filter(|other| text(other) == text(row)).count() == 1;
+    let comes_again = body.iter().any(|row| !is_alone(&row));
+    let is_words = !are_values(filled_fields(0, body));
+    let ends = [body.first(), body.last()];
+    let lonely = ends
+        .into_iter()
+        .flatten()
+        .find(|row| comes_again && is_words && is_alone(row));
+    lonely.map(|row| Doubt {
+        line: row.0,
+        what: "row",
+        found: quoted(&text(row)),
+        expected: "a word that stands in other rows too",
+        assumed: "it was taken for one of the class names; remove the line if it is a title or a note",
+    })
+}
+
+/// A first row that was taken for values, although one of its words stands in no row below where others recur, or one
+/// of its numbers stands above dates.
+fn doubt_of_first_row(rows: &[LinedRow]) -> Option<Doubt> {
+    let ((line, first), below) = rows.split_first()?;
+    let is_odd = |(column, field): (usize, &String)| {
+        let below: Vec<&String> = filled_fields(column, below).collect();
+        let different: BTreeSet<&&String> = below.iter().collect();
+        let is_new_word = !is_value(field)
+            && !is_missing(field)
+            && !below.contains(&field)
+            && below.len() > 1
+            && 2 * different.len() <= below.len();
+        let is_date = |field: &&String| is_value(field) && !is_number(field);
+        is_new_word || is_number(field) && !below.is_empty() && below.iter().all(is_date)
+    };
+    first.iter().enumerate().any(is_odd).then(|| Doubt {
+        line: *line,
+        what: "row",
+        found: quoted(&first.join(",")),
+        expected: "values like those of the rows below",
+        assumed: "it was taken for values; give the other columns names too if it names them",
+    })
+}
+
+/// The lines at the end that are no rows: words stand in them where all rows have numbers, dates or times, and fields
+/// that separators cut off hold nothing else.
+fn note_below(
+    text: &TableText<'_>,
+    separator: Separator,
+    n_columns: usize,
+    rows: &[LinedRow],
+) -> Option<(usize, String)> {
+    let (tail, lines_before) = text.tail(LINES_AT_END, BYTES_LOOKED_AT);
+    let tail = rows_of(tail, lines_before, separator, FIELDS_LOOKED_AT);
+    let is_text = |field: &String| !is_missing(field) && !is_value(field);
+    let is_note = |(line, row): &&LinedRow| {
+        let words = row
+            .iter()
+            .take(n_columns)
+            .enumerate()
+            .filter(|(_, f)| is_text(f));
+        let is_alone = row.iter().filter(|field| !field.is_empty()).count() == 1;
+        let above = rows
+            .iter()
+            .position(|(l, _)| l >= line)
+            .unwrap_or(rows.len());
+        // The first rows may name the columns.
+        let above = rows
+            .get(NAMES_AND_UNITS.min(above / 2)..above)
+            .unwrap_or_default();
+        (is_alone || separator == Separator::Spaces)
+            && above.len() > 1
+            && words
+                .map(|(column, _)| column)
+                .any(|column| are_values(filled_fields(column, above)))
+    };
+    let first = tail.iter().rev().take_while(is_note).last()?;
+    Some((first.0, quoted(&first.1.join(" "))))
+}
+
+/// Rows at the top that may hold names and units.
+const NAMES_AND_UNITS: usize = 3;
+
+/// The fields of a column that are not missing.
+fn filled_fields(column: usize, rows: &[LinedRow]) -> impl Iterator<Item = &String> {
+    let fields = rows.iter().filter_map(move |(_, row)| row.get(column));
+    fields.filter(|field| !is_missing(field))
+}
+
+/// Whether there are fields, and all are numbers, dates or times.
+fn are_values<'a>(fields: impl Iterator<Item = &'a String>) -> bool {
+    let mut fields = fields.peekable();
+    fields.peek().is_some() && fields.all(|field| is_value(field))
 }
 
 /// The rows at the end that begin with words such as `Total` and `Mean`, each once and in no row before.
@@ -192,6 +336,7 @@ fn totals(
     separator: Separator,
     n_columns: usize,
     body: &[LinedRow],
+    end_line: Option<usize>,
 ) -> Option<(usize, String)> {
     let word_of = |row: &[String]| {
         let first = row.iter().find(|field| !field.is_empty())?;
@@ -202,8 +347,8 @@ fn totals(
     let mut words = Vec::new();
     let mut first = None;
     for (line, row) in rows_of(tail, lines_before, separator, FIELDS_LOOKED_AT) {
-        // Notes below the table are skipped as rows that are much too short.
-        if row.len() * 4 < n_columns * 3 {
+        // Notes below the table are skipped, and rows that are much too short.
+        if row.len() * 4 < n_columns * 3 || end_line.is_some_and(|end| line >= end) {
             continue;
         }
         match word_of(&row) {
@@ -272,7 +417,7 @@ enum Commas {
 
 impl Commas {
     fn of(head: &str, told: Option<DecimalSign>) -> Self {
-        let lines = head.lines().map(str::trim);
+        let lines = head.lines().map(|line| line.trim().trim_matches('"'));
         let mut lines = lines
             .filter(|line| !line.is_empty() && !line.starts_with(['#', '%']))
             .peekable();
@@ -364,8 +509,9 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
         return 0.0;
     };
     let is_alike = |(_, row): &LinedRow| row.len() == n_fields;
+    let n_above = n_of_settings(rows, n_fields);
     let (Some(mut first), Some(last)) = (
-        rows.iter().position(is_alike),
+        (n_above..rows.len()).find(|row| is_alike(&rows[*row])),
         rows.iter().rposition(is_alike),
     ) else {
         return 0.0;
@@ -374,7 +520,8 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
     let table = rows.get(first..=last).unwrap_or_default();
     let n_alike = table.iter().filter(|row| is_alike(row)).count();
     // A few ragged rows do not make another separator.
-    if 3 * table.len() < rows.len() || n_alike * 10 < table.len() * 9 {
+    let is_ragged = n_alike * 10 < table.len() * 9 && (n_alike < 3 || n_alike + 1 < table.len());
+    if 3 * table.len() < rows.len() || is_ragged {
         return 0.0;
     }
     let is_comma = separator == COMMA;
@@ -390,7 +537,10 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
     if separator == Separator::Spaces && fields().filter(holds_marks).count() * 2 >= table.len() {
         return 0.0;
     }
-    let is_filled = |field: &&String| is_missing(field) || (is_whole(field) && is_value(field));
+    let is_filled = |field: &&String| {
+        let is_number = is_value(field) || dress_of_number(field).is_some();
+        is_missing(field) || (is_whole(field) && is_number)
+    };
     let n_values = fields().filter(is_filled).count();
     let lacks_first = |(_, row): &LinedRow| row.len() > 1 && row.len() + 1 == n_fields;
     if is_above_names(table) {
@@ -401,6 +551,32 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
     // Separating at all is worth something, also between words; the right separator cuts the header too.
     let share = 0.1 + n_values as f64 / fields().count().max(1) as f64;
     share / (1.0 + first.min(2) as f64)
+}
+
+/// How many rows at the top hold settings of an instrument, some of them in as many fields as the table has: the last
+/// of them is a line of words alone, and names follow it.
+fn n_of_settings(rows: &[LinedRow], n_columns: usize) -> usize {
+    let is_alone = |(_, row): &LinedRow| {
+        let mut filled = row.iter().filter(|field| !field.is_empty());
+        let is_words = |field: &String| !is_value(field) && !is_missing(field);
+        filled.next().is_some_and(is_words) && filled.next().is_none()
+    };
+    let upper_half = rows.get(..rows.len() / 2).unwrap_or_default();
+    let last = upper_half
+        .iter()
+        .rposition(is_alone)
+        .map_or(0, |last| last + 1);
+    let below = rows.get(last..).unwrap_or_default();
+    let names_follow = || {
+        below
+            .first()
+            .is_some_and(|(_, names)| names.len() == n_columns)
+            && has_header(below)
+    };
+    match n_columns > 1 && last > 0 && names_follow() {
+        true => last,
+        false => 0,
+    }
 }
 
 /// Whether every comma of a row stands in a number between spaces: `on 1,5`.
@@ -443,9 +619,8 @@ fn has_header(rows: &[LinedRow]) -> bool {
         return true;
     }
     first.iter().enumerate().any(|(column, name)| {
-        let below = body.iter().filter_map(|(_, row)| row.get(column));
-        let mut filled = below.filter(|field| !is_missing(field)).peekable();
-        is_text(name) && filled.peek().is_some() && filled.all(|field| is_value(field))
+        let below = filled_fields(column, body);
+        is_text(name) && are_values(below)
     }) || names_numbers(first, body)
 }
 
@@ -534,12 +709,7 @@ fn names_of(first: &[String], body: &[LinedRow], n_columns: &mut usize) -> (Vec<
 /// Whether the first rows have nothing but numbers, dates and times in a column, and not only missing ones.
 fn stands_above_values(column: usize, below: &[LinedRow]) -> bool {
     const ROWS_LOOKED_AT: usize = 5;
-    let fields = below.iter().filter_map(|(_, row)| row.get(column));
-    let mut filled = fields
-        .filter(|f| !is_missing(f))
-        .take(ROWS_LOOKED_AT)
-        .peekable();
-    filled.peek().is_some() && filled.all(|field| is_value(field))
+    are_values(filled_fields(column, below).take(ROWS_LOOKED_AT))
 }
 
 /// Whether another row of names follows the first one, and is the one that names the columns: most of its names stand
@@ -575,7 +745,7 @@ fn are_units(row: &[String], below: &[LinedRow]) -> bool {
     // `(3.5)` is how accountants write −3.5; `1` is the unit of what has none.
     let holds_number = |field: &str| is_number(field.trim_matches(['(', ')', '[', ']']));
     let is_unit = |field: &&String| {
-        (is_bracketed(field) || Unit::parse(field).is_known())
+        (is_bracketed(field) || field.as_str() == "-" || Unit::parse(field).is_known())
             && (field.as_str() == "1" || !holds_number(field))
     };
     let filled = || row.iter().enumerate().filter(|(_, f)| !f.is_empty());

@@ -105,7 +105,7 @@ fn read_text(
         check_width(text, separator, &findings)?;
     }
     let detected = Dialect::detect(text, options.decimal);
-    let Some(dialect) = detected.filter(|dialect| dialect.n_columns > 0) else {
+    let Some(mut dialect) = detected.filter(|dialect| dialect.n_columns > 0) else {
         let expected = "rows of numbers or names";
         return Err(findings.refusal(FilePlace::Line(1), "table", "empty", expected));
     };
@@ -115,7 +115,18 @@ fn read_text(
         text,
         dialect: &dialect,
     };
-    let tallies = body.tally(&mut findings)?;
+    let mut tallies = body.tally(&mut findings)?;
+    // A separator at the end of every line makes no column; several of them are empty columns of a spreadsheet.
+    let n_used = tallies.iter().rposition(|tally| !tally.is_empty());
+    let n_used = n_used.map_or(1, |last| last + 1).max(dialect.n_named());
+    if n_used + 1 == tallies.len() {
+        tallies.truncate(n_used);
+    }
+    dialect.n_columns = tallies.len();
+    let body = Body {
+        text,
+        dialect: &dialect,
+    };
     let mut names = column_names(&dialect, &tallies, &mut findings)?;
     let has_semicolons = dialect.separator == Separator::Byte(b';');
     let signs = FileSigns::of(&tallies, options.decimal, has_semicolons);
@@ -134,7 +145,7 @@ fn read_text(
     for (((name, column), tally), decision) in
         names.iter().zip(&columns).zip(&tallies).zip(&decisions)
     {
-        decision.report(name, tally, &mut findings)?;
+        decision.report(name, tally, column.n_levels(), &mut findings)?;
         column.report(name, &mut findings)?;
         if decision.is_undecided {
             undecided.push(name.clone());
@@ -280,6 +291,11 @@ fn report_layout(
         let assumed = format!("skipped: {}", counted(count, "empty line"));
         findings.breach(FilePlace::Line(line), "line", "empty", "a value", assumed)?;
     }
+    if let Some((line, found)) = &dialect.note {
+        let place = FilePlace::Line(*line);
+        let assumed = "skipped: what stands below the table";
+        findings.breach(place, "line", found, "values as in the rows above", assumed)?;
+    }
     if let Some((line, word)) = &dialect.totals {
         let assumed = "skipped: the rows that sum up those above them";
         let place = FilePlace::Line(*line);
@@ -343,6 +359,13 @@ fn column_names(
     Ok(names)
 }
 
+/// Lines among the rows of a table that are none of them: how many, the first, and how it begins.
+#[derive(Default)]
+struct Skipped {
+    remarks: Option<(usize, usize, String)>,
+    headers: Option<(usize, usize, String)>,
+}
+
 /// The rows below header and units.
 struct Body<'a> {
     text: &'a TableText<'a>,
@@ -350,32 +373,37 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Calls `take` for every row of values; gives the remarks among them: how many, and the first.
+    /// Calls `take` for every row of values; gives the remarks and the headers among them.
     fn for_each(
         &self,
         mut take: impl FnMut(usize, &[&str]) -> Result<(), ReadError>,
-    ) -> Result<Option<(usize, usize, String)>, ReadError> {
+    ) -> Result<Skipped, ReadError> {
         let Dialect {
             separator,
             n_columns,
             first_line,
             ..
         } = *self.dialect;
-        let end_line = self.dialect.totals.as_ref().map(|(line, _)| *line);
-        let mut remarks: Option<(usize, usize, String)> = None;
+        let end_line = self.dialect.end_line();
+        let names = self.dialect.header.as_ref().map(|header| &header.names);
+        let is_header =
+            |fields: &[&str]| names.is_some_and(|names| n_columns > 1 && names == fields);
+        let mut skipped = Skipped::default();
         self.text.for_each_row(separator, |line, fields| {
             if line < first_line || end_line.is_some_and(|end| line >= end) {
                 return Ok(());
             }
-            if is_remark(fields, n_columns, separator) {
-                let first = fields.first().copied().unwrap_or_default();
-                let (count, _, _) = remarks.get_or_insert_with(|| (0, line, quoted(first)));
-                *count += 1;
-                return Ok(());
-            }
-            take(line, fields)
+            let list = match is_header(fields) {
+                true => &mut skipped.headers,
+                false if is_remark(fields, n_columns, separator) => &mut skipped.remarks,
+                false => return take(line, fields),
+            };
+            let first = fields.first().copied().unwrap_or_default();
+            let (count, _, _) = list.get_or_insert_with(|| (0, line, quoted(first)));
+            *count += 1;
+            Ok(())
         })?;
-        Ok(remarks)
+        Ok(skipped)
     }
 
     /// Whether a row is a note; filling it up would take memory the file does not have.
@@ -423,7 +451,7 @@ impl Body<'_> {
     fn tally(&self, findings: &mut Findings) -> Result<Vec<ColumnTally>, ReadError> {
         let mut tallies: Vec<ColumnTally> = Vec::new();
         tallies.resize_with(self.dialect.n_columns, ColumnTally::default);
-        let remarks = self.for_each(|line, fields| {
+        let skipped = self.for_each(|line, fields| {
             if self.is_much_too_short(fields) {
                 return Ok(());
             }
@@ -432,10 +460,15 @@ impl Body<'_> {
             }
             Ok(())
         })?;
-        if let Some((count, line, text)) = remarks {
+        if let Some((count, line, text)) = skipped.remarks {
             let expected = format!("a row of {} fields", self.dialect.n_columns);
             let assumed = format!("skipped as remarks: {}", counted(count, "line"));
             findings.breach(FilePlace::Line(line), "line", text, expected, assumed)?;
+        }
+        if let Some((count, line, _)) = skipped.headers {
+            let assumed = format!("skipped: {}", counted(count, "header"));
+            let place = FilePlace::Line(line);
+            findings.breach(place, "row", "the header again", "a row of values", assumed)?;
         }
         Ok(tallies)
     }

@@ -72,6 +72,9 @@ pub(super) fn parse(field: &str, decimal: DecimalSign) -> Option<f64> {
 }
 
 fn parse_any(field: &str, decimal: DecimalSign) -> Option<f64> {
+    if let Some(with_e) = with_plain_exponent(field) {
+        return parse_any(&with_e, decimal);
+    }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-');
     let has_marks = !field.chars().all(is_plain);
     if !has_marks || (decimal == DecimalSign::Point && is_with_points_alone(field)) {
@@ -95,6 +98,55 @@ fn parse_any(field: &str, decimal: DecimalSign) -> Option<f64> {
         fraction.bytes().all(|b| b.is_ascii_digit()) && !(whole.is_empty() && fraction.is_empty());
     let text = is_number.then(|| format!("{sign}{whole}.{fraction}{exponent}"))?;
     text.parse().ok()
+}
+
+/// A number as Fortran writes it, `1.5D+03`, with the exponent of everybody else. Without a mark before the letter or a
+/// sign behind it, it may be a code.
+fn with_plain_exponent(field: &str) -> Option<String> {
+    let (mantissa, exponent) = field.split_once(['D', 'd'])?;
+    let is_mantissa = mantissa.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    let has_mark = mantissa.contains(['.', ',']) || exponent.starts_with(['+', '-']);
+    let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let is_exponent = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    (is_mantissa && has_mark && is_exponent).then(|| format!("{mantissa}e{exponent}"))
+}
+
+/// What stands around the number of a field that is more than a number: a unit or a currency, brackets or a minus
+/// behind it as accountants write them, the mark of hexadecimal digits.
+pub(super) fn dress_of_number(field: &str) -> Option<&str> {
+    const CURRENCIES: [&str; 6] = ["EUR", "USD", "CHF", "GBP", "CAD", "JPY"];
+    const LONGEST_UNIT: usize = 4;
+    let is_number = |text: &str| {
+        let text = text.trim_matches(' ');
+        text.ends_with(|c: char| c.is_ascii_digit()) && spelling(text).is_some()
+    };
+    let hex = field.strip_prefix("0x").or(field.strip_prefix("0X"));
+    if hex.is_some_and(|hex| !hex.is_empty() && hex.bytes().all(|b| b.is_ascii_hexdigit())) {
+        return field.get(..2);
+    }
+    let inner = field
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'));
+    if inner.is_some_and(is_number) {
+        return Some("()");
+    }
+    let sign_at = field.find(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '\u{2212}'));
+    let (before, rest) = field.split_at(sign_at?);
+    let end = rest.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (number, behind) = rest.split_at(end);
+    let (before, behind) = (before.trim(), behind.trim());
+    let is_money = |text: &str| CURRENCIES.contains(&text) || matches!(text, "€" | "$" | "£" | "¥");
+    let is_unit = |text: &str| {
+        let is_part = |c: char| c.is_alphabetic() || matches!(c, '°' | '/' | '²' | '³' | '€' | '$');
+        text == "-" || (text.chars().count() <= LONGEST_UNIT && text.chars().all(is_part))
+    };
+    let dress = match (before, behind) {
+        ("", "") => return None,
+        ("", unit) if is_unit(unit) => unit,
+        (money, "") if is_money(money) => money,
+        _ => return None,
+    };
+    is_number(number).then_some(dress)
 }
 
 /// Digits with at most one point: what the standard library reads.
@@ -161,9 +213,38 @@ mod tests {
             ("1.2.2024", None, None),
             ("1e400", None, None),
             ("-1,5e400", None, None),
+            ("1.5D+03", Some(1500.0), None),
+            ("-1,25d-1", None, Some(-0.125)),
+            ("2D-1", Some(0.2), Some(0.2)),
+            ("2D1", None, None),
+            ("D5", None, None),
         ] {
             assert_eq!(parse(text, Point), point, "{text} with a point");
             assert_eq!(parse(text, Comma), comma, "{text} with a comma");
+        }
+    }
+
+    #[test]
+    fn numbers_in_a_dress_are_known_by_it() {
+        for (text, dress) in [
+            ("1.5 kV", Some("kV")),
+            ("-3mV", Some("mV")),
+            ("€ 1.234,50", Some("€")),
+            ("CHF 3", Some("CHF")),
+            ("12 EUR", Some("EUR")),
+            ("(3.5)", Some("()")),
+            ("12.5-", Some("-")),
+            ("0x1F", Some("0x")),
+            ("21 °C", Some("°C")),
+            ("class 1", None),
+            ("E1", None),
+            ("5-10", None),
+            ("12", None),
+            ("12.", None),
+            ("a", None),
+            ("1 apple a day", None),
+        ] {
+            assert_eq!(dress_of_number(text), dress, "{text}");
         }
     }
 

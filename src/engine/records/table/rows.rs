@@ -106,7 +106,7 @@ impl<'a> TableText<'a> {
         let lines = self.table().trim_end().lines().enumerate();
         let bare = |line: &'_ str| line.trim().trim_matches('"').is_empty();
         let numbered = lines.map(|(index, line)| (self.lines_before() + index + 1, bare(line)));
-        let mut empty = numbered.filter(|(line, is_empty)| *line > first_line && *is_empty);
+        let mut empty = numbered.filter(|(line, is_empty)| *line >= first_line && *is_empty);
         let (first, _) = empty.next()?;
         Some((first, 1 + empty.count()))
     }
@@ -226,7 +226,13 @@ pub(super) fn is_remark(fields: &[&str], n_columns: usize, separator: Separator)
     let is_number = |field: &&&str| super::number_form::spelling(field).is_some();
     let others = fields.get(1..).unwrap_or_default();
     let fits = match separator {
-        Separator::Byte(_) => n_columns > 1 && fields.len() == n_columns,
+        Separator::Byte(_) => {
+            // The separators at the ends of lines make no column.
+            let surplus = fields.get(n_columns..).unwrap_or_default();
+            let is_whole =
+                fields.len() >= n_columns && surplus.iter().all(|field| field.is_empty());
+            n_columns > 1 && is_whole
+        }
         // Words of a sentence may be as many as there are columns.
         Separator::Spaces => {
             fields.len() == n_columns && 2 * others.iter().filter(is_number).count() > others.len()
