@@ -1,6 +1,6 @@
 //! Thin banners below the menu: that this is a demo, and what a crash has left.
 
-use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui, vec2};
+use egui::{Align, Button, Frame, Layout, Margin, Panel, RichText, Ui, vec2};
 
 use super::elements::button;
 use super::icons::{Icon, icon_button};
@@ -72,20 +72,21 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
 
 fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let recent = &workbench.settings().recent;
-    let menu = ui.add_enabled_ui(!recent.is_empty(), |ui| {
-        ui.menu_button("Recent sessions", |ui| {
-            for path in recent {
-                if button(ui, path.display().to_string(), "Opens this session") {
-                    actions.push(Action::Open(path.clone()));
-                    ui.close();
-                }
+    if recent.is_empty() {
+        ui.add_enabled(false, Button::new("Recent sessions"))
+            .on_disabled_hover_text("Sessions are listed here once one has been saved or opened");
+        return;
+    }
+    let list = ui.menu_button("Recent sessions", |ui| {
+        for path in recent {
+            if button(ui, path.display().to_string(), "Opens this session") {
+                actions.push(Action::Open(path.clone()));
+                ui.close();
             }
-        })
-        .response
+        }
     });
-    menu.inner
-        .on_hover_text("Sessions that were recently saved or opened")
-        .on_disabled_hover_text("Sessions are listed here once one has been saved or opened");
+    list.response
+        .on_hover_text("Sessions that were recently saved or opened");
 }
 
 /// The newest copy, and a list of the others.

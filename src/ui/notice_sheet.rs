@@ -42,13 +42,15 @@ pub(super) fn newest_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
             .show(ui, |ui| notice_ui(ui, newest, actions));
         return;
     }
-    let corner = vec2(-16.0, -theme::body_font(ui).size * 4.0);
+    let (aside, em) = (16.0, theme::body_font(ui).size);
+    let corner = vec2(-aside, -em * 4.0);
+    let room = ui.ctx().content_rect().width() - 4.0 * aside;
     Area::new(egui::Id::unique("newest notice"))
         .order(Order::Foreground)
         .anchor(Align2::RIGHT_BOTTOM, corner)
         .show(ui.ctx(), |ui| {
             Frame::popup(ui.style()).show(ui, |ui| {
-                ui.set_max_width(theme::body_font(ui).size * 38.0);
+                ui.set_max_width((em * 38.0).min(room));
                 notice_ui(ui, newest, actions);
             });
         });

@@ -345,8 +345,14 @@ pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
         empty_state(ui, "Drawing the dictionary", None);
         return;
     };
-    let room = theme::small_font(ui).size * 5.0;
-    let size = (ui.available_width() - room).min(height - 60.0).max(80.0);
+    let caption = "Cosines between the atoms, most used first. Bright cells off the diagonal are atoms that are nearly the same.";
+    let (font, color) = (theme::small_font(ui), ui.visuals().text_color());
+    let room = font.size * 5.0;
+    let laid_out = ui
+        .painter()
+        .layout(caption.to_owned(), font, color, ui.available_width());
+    let below = (laid_out.size().y + 3.0 * theme::GRID).max(60.0);
+    let size = (ui.available_width() - room).min(height - below).max(80.0);
     GramMatrix {
         gram: shown.cosines.view(),
         labels: MapLabels::Numbered("atom"),
@@ -354,8 +360,5 @@ pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     }
     .show(ui);
     ui.add_space(theme::GRID);
-    elements::help(
-        ui,
-        "Cosines between the atoms, most used first. Bright cells off the diagonal are atoms that are nearly the same.",
-    );
+    elements::help(ui, caption);
 }

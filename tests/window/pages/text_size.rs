@@ -3,7 +3,7 @@
 
 use atomscope::ui::theme::TEXT_SCALES;
 use atomscope::workbench::{Action, Stage};
-use egui::{Rect, Theme};
+use egui::{Rect, Theme, Vec2, vec2};
 
 use super::driving::{apply, show, trained, until};
 use super::names::controls;
@@ -48,6 +48,36 @@ fn no_control_is_cut_off_or_covered_at_any_text_size() {
                         wrong.push(format!("{page}: {name} lies on {other_name}"));
                     }
                 }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The smallest window of a notebook.
+const SMALL: Vec2 = vec2(1024.0, 700.0);
+
+#[test]
+fn at_twice_the_size_the_pages_of_settings_stack_and_nothing_lies_aside() {
+    let mut window = trained(Theme::Dark);
+    window.harness.set_size(SMALL);
+    apply(&mut window, Action::SetTextSize(2.0));
+    apply(&mut window, Action::HideBanner);
+    let mut wrong = Vec::new();
+    for stage in [
+        Stage::Records,
+        Stage::Features,
+        Stage::Learner,
+        Stage::Train,
+    ] {
+        show(&mut window, stage);
+        until(&mut window, "the page stands still", |w| !w.is_busy());
+        for _ in 0..4 {
+            window.harness.step();
+        }
+        for (_, name, rect) in controls(&window, stage.name()) {
+            if rect.left() < 0.0 || rect.right() > SMALL.x + 0.5 {
+                wrong.push(format!("{}: {name} is cut off, {rect:?}", stage.name()));
             }
         }
     }
