@@ -240,6 +240,6 @@ mod tests {
             assert_eq!(error, ZoneError::Empty { name: "Z".into() });
         }
         let error = Zone::parse_all("[(name: 1)]").expect_err("no name");
-        assert!(error.to_string().contains("1:9"), "{error}");
+        assert!(error.to_string().contains("1:8"), "{error}");
     }
 }
