@@ -41,6 +41,8 @@ pub(crate) struct FittedCycle {
     constant: f64,
     /// Mean square of the values without their constant part.
     pub(crate) ac_power: f64,
+    /// Mean square of what the fit leaves.
+    rest_power: f64,
 }
 
 impl FittedCycle {
@@ -51,8 +53,7 @@ impl FittedCycle {
 
     /// Root mean square of what the fit leaves.
     pub(crate) fn unrest(&self) -> f64 {
-        let left = self.ac_power - self.phasor.norm_sqr() / 2.0;
-        left.max(0.0).sqrt()
+        self.rest_power.max(0.0).sqrt()
     }
 }
 
@@ -91,10 +92,14 @@ pub(crate) fn fit_cycle(
     let (along, across) = ((p * d - q * b) / determinant, (q * a - p * b) / determinant);
     let constant = (x - along * c - across * s) / n;
     let ac: f64 = values.iter().map(|v| (v - constant).powi(2)).sum();
+    // Where samples do not divide the cycle, half the square of the phasor is not what the fit takes.
+    let around_mean: f64 = values.iter().map(|v| (v - x / n).powi(2)).sum();
+    let rest = around_mean - along * p - across * q;
     Some(FittedCycle {
         phasor: Complex64::new(along, -across),
         constant,
         ac_power: ac / n,
+        rest_power: rest / n,
     })
 }
 

@@ -16,6 +16,10 @@ use super::onset::onset_s;
 use super::other_event::{OtherEvent, Suspect};
 use super::rule::{RuleVerdict, judge};
 
+/// Cycles from an earlier, smaller fault to the one that was found: the cycle that judges it is over before the larger one
+/// begins, which may be half a cycle before it is found.
+const EARLIER_CYCLES: f64 = 1.625;
+
 /// What a record says in closed form.
 #[derive(Debug, Clone)]
 pub struct FaultAnalysis {
@@ -106,7 +110,7 @@ impl FaultAnalysis {
         let cycle = signals.rate_hz / signals.nominal_hz;
         let sample = first_visible_change(&[voltages, currents], cycle, threshold)?;
         let earlier_s = signals.time_s(sample) - 0.5 / signals.rate_hz;
-        (earlier_s < self.judged_s - 1.0 / signals.nominal_hz).then_some(())?;
+        (earlier_s < self.judged_s - EARLIER_CYCLES / signals.nominal_hz).then_some(())?;
         // The end of a fault within which the record begins is no larger one.
         let found = signals.fault_phasors(self.judged_s).ok()?.ok()?;
         let size = |three: [Complex64; 3]| three.iter().map(|i| i.norm()).sum::<f64>();
@@ -147,6 +151,10 @@ impl FaultAnalysis {
         };
         self.verdict = Some(verdict);
         if verdict.class == FaultClass::NoFault {
+            if let Some(event) = self.recovery() {
+                (self.verdict, self.other_event) = (None, Some(event));
+                self.warnings.push(format!("{event}: no verdict"));
+            }
             return;
         }
         if phasors.was_dead && verdict.class == FaultClass::ThreeLine {
@@ -186,6 +194,18 @@ impl FaultAnalysis {
             );
             self.warnings.push(text);
         }
+    }
+
+    /// The end of a balanced fault within which the record begins, later than the change that was judged: the DC part of
+    /// such a fault changes too.
+    fn recovery(&self) -> Option<OtherEvent> {
+        const LAST_CYCLES: f64 = 1.25;
+        let last_s = self.signals.end_s() - LAST_CYCLES / self.frequency_hz;
+        let phasors = self
+            .signals
+            .fault_phasors_from(self.judged_s, last_s, self.frequency_hz);
+        let event = OtherEvent::before_inception(&phasors.ok()?.ok()?, true);
+        event.filter(|event| matches!(event, OtherEvent::Recovery(_)))
     }
 
     /// Whether a decision for a class is to be doubted, because the record looks like another event.

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use crate::features::fault_phasors::{GUARD_BEFORE, fit_cycle};
 use crate::features::phase_signals::PhaseSignals;
+use crate::simulate::feeder::FaultClass;
 
 use super::rule::{RuleVerdict, judge};
 
@@ -32,10 +33,10 @@ const FITTED_SAMPLES: usize = 4;
 
 /// Steps of a quarter cycle for which a new type must hold to count,
 const LASTING_STEPS: usize = 4;
-/// or at the end, where no more are seen.
+/// or, for a fault, at the end, where no more are seen.
 const LAST_STEPS: usize = 2;
 /// The poles of a breaker open at their zeros, within this part of a cycle.
-const OPENING_CYCLES: f64 = 0.5;
+const OPENING_CYCLES: f64 = 0.75;
 
 /// A stage of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -200,7 +201,11 @@ pub fn stages(
     let mut stages: Vec<CourseStage> = seen.first().copied().into_iter().collect();
     for (at, stage) in seen.iter().enumerate() {
         let next = &seen[at..seen.len().min(at + LASTING_STEPS)];
-        let lasts = next.len() >= LAST_STEPS && next.iter().all(|s| s.verdict == stage.verdict);
+        let n_least = match stage.verdict.class {
+            FaultClass::NoFault => LASTING_STEPS,
+            _ => LAST_STEPS,
+        };
+        let lasts = next.len() >= n_least && next.iter().all(|s| s.verdict == stage.verdict);
         let is_new = stages
             .last()
             .is_some_and(|last| last.verdict != stage.verdict);

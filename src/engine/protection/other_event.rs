@@ -23,7 +23,7 @@ const INRUSH_CHANGE: f64 = 0.05;
 const INRUSH_SHARE: f64 = 0.1;
 /// one at least has grown by this factor, since what is left of an interrupted current has no meaningful harmonics.
 const INRUSH_GROWTH: f64 = 1.03;
-/// An inrush fades: where the currents grow by this factor from one cycle to the next ones, a fault evolves.
+/// An inrush fades: where the currents grow by this factor from an earlier cycle on, a fault evolves.
 const INRUSH_FADING: f64 = 1.3;
 /// Phases that an inrush has at least.
 const INRUSH_PHASES: usize = 2;
@@ -68,8 +68,10 @@ const LOAD_X_OVER_R: f64 = 1.7;
 
 /// A change that passes by itself may be a switched capacitor if the positive sequence keeps this much,
 const SWITCHING_VOLTAGE: f64 = 0.9;
-/// and no current grows by this factor.
+/// and no current grows by this factor,
 const SWITCHING_GROWTH: f64 = 1.2;
+/// or it passes within so many cycles, which no breaker is as fast as.
+const SWITCHING_CYCLES: f64 = 1.5;
 /// It is one, whether it passes or not, if the positive sequence rises by this factor, which no fault makes it do.
 const SWITCHING_RISE: f64 = 1.03;
 /// Positive-sequence voltage, per unit, above which a change that is not interrupted may be an inrush, where samples are
@@ -283,9 +285,11 @@ impl Suspect<'_> {
         }
         let last = self.stages.last()?;
         let passes = last.verdict.class == FaultClass::NoFault && self.clearing_s.is_none();
-        let is_switching =
-            may_be && passes && kept > SWITCHING_VOLTAGE && largest < SWITCHING_GROWTH * before;
-        is_switching.then_some(OtherEvent::Switching(last.start_s - self.inception_s))
+        let lasts_s = last.start_s - self.inception_s;
+        let is_small = largest < SWITCHING_GROWTH * before;
+        let is_short = lasts_s * phasors.frequency_hz < SWITCHING_CYCLES;
+        let is_switching = may_be && passes && kept > SWITCHING_VOLTAGE && (is_small || is_short);
+        is_switching.then_some(OtherEvent::Switching(lasts_s))
     }
 
     /// The largest |i| of the three phases over some cycles.
@@ -341,11 +345,10 @@ impl Suspect<'_> {
     fn harmonic_from(&self, from: f64, n_cycles: usize) -> Option<f64> {
         let cycle_s = 1.0 / self.phasors.frequency_hz;
         let start_s = self.inception_s + from * cycle_s;
-        let grows = || {
-            let before = self.peak(start_s - cycle_s, 1.0);
-            self.peak(start_s, n_cycles as f64) > INRUSH_FADING * before
-        };
-        if from >= 1.0 && grows() {
+        // Not compared with the cycle just before, which may hold the moment in which a fault evolves.
+        let earlier = (from - 2.0).max(0.0);
+        let before = self.peak(self.inception_s + earlier * cycle_s, 1.0);
+        if from >= 1.0 && self.peak(start_s, n_cycles as f64) > INRUSH_FADING * before {
             return None;
         }
         let mut before = self.phasors.currents_before;

@@ -14,7 +14,7 @@ use atomscope_engine::protection::inbox::InboxRow;
 use atomscope_engine::records::counted;
 
 /// Width of each column in letters, in their order: all of them fit into a window of 1280 points.
-const WIDTHS_EM: [f32; 12] = [3.2, 8.5, 8.5, 11.2, 4.9, 3.6, 4.6, 4.4, 5.6, 4.6, 3.6, 3.2];
+const WIDTHS_EM: [f32; 12] = [3.6, 8.5, 8.5, 12.4, 4.9, 3.6, 4.6, 4.4, 5.6, 4.6, 3.6, 3.2];
 
 /// Points between columns.
 const COLUMN_GAP: f32 = 4.0;
