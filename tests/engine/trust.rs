@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use atomscope_engine::dataset::{DataSettings, Dataset, DatasetParts, Origin, Place};
+use atomscope_engine::dataset::{DataSettings, Dataset, DatasetParts, Origin, Place, Scaling};
 use atomscope_engine::evaluation::{Baseline, Classifier};
 use atomscope_engine::experiment::{
     Coverage, Experiment, Extent, JudgeOptions, Run, RunParts, RunState, RunSummary, TrainedModel,
     Training, TrainingLength,
 };
-use atomscope_engine::learner::{Head, LearnerSettings, Supply};
+use atomscope_engine::learner::{Decision, Head, Kernel, LearnerSettings, Supply};
 use atomscope_engine::math::{
     Normal, RandomStream, View, random_below, random_share, random_stream,
 };
@@ -605,6 +605,89 @@ fn every_head_decides() {
         let accuracy = summary.accuracy.expect("tested").mean;
         assert!(accuracy > 0.85, "{head:?}: {accuracy}");
     }
+}
+
+/// What the usual learner makes of samples where no settings are chosen.
+fn usual_experiment() -> Experiment {
+    Experiment {
+        auto: false,
+        ..auto_experiment(true)
+    }
+}
+
+#[test]
+fn of_few_samples_the_decision_layer_learns_nothing() {
+    const N_SETS: u64 = 8;
+    let (mut learned, mut few) = (0.0, 0.0);
+    for seed in 0..N_SETS {
+        let mut experiment = usual_experiment();
+        experiment.preparation.scaling = Scaling::ZScore;
+        experiment.split = SplitPlan::KFold { n_folds: 5, seed };
+        let set = || blobs(24, 11, 6, 0.6, 40 + seed).dataset();
+        let (summary, state) = run(set(), experiment.clone());
+        few += summary.accuracy.expect("tested").mean / N_SETS as f64;
+        let remarks = &state.parts[0].record.remarks;
+        let is_told = |remark: &String| remark.contains("the decision layer stays as it begins");
+        assert!(remarks.iter().any(is_told), "{remarks:?}");
+        let model = model_of(&state);
+        assert_eq!(model.learner.head, Some(Head::FewSamples));
+        let learner = model.revive().expect("its own state");
+        let Decision::OnlineLogit(layer) = learner.decision() else {
+            panic!("no decision layer")
+        };
+        assert_eq!((layer.theta, &layer.bias), ([2.0; 2], &vec![0.0; 11]));
+        // Without its gate the head is not the usual one and learns.
+        experiment.learner.gate = false;
+        let (summary, state) = run(set(), experiment);
+        assert_eq!(model_of(&state).learner.head, Some(Head::S4E));
+        learned += summary.accuracy.expect("tested").mean / N_SETS as f64;
+    }
+    assert!(few > learned + 0.01, "{few} {learned}");
+    let (_, state) = run(blobs(900, 9, 6, 0.6, 40).dataset(), usual_experiment());
+    assert_eq!(model_of(&state).learner.head, Some(Head::S4E));
+}
+
+#[test]
+fn a_kernel_that_takes_all_samples_for_equal_is_refused() {
+    for (scale, kernel) in [
+        (1e-200, Kernel::Gaussian { width: 4.0 }),
+        (
+            1e-310,
+            Kernel::Polynomial {
+                degree: 2,
+                offset: 1.0,
+            },
+        ),
+        (1e200, Kernel::Laplacian { width: 4.0 }),
+    ] {
+        let mut made = blobs(200, 2, 5, 0.5, 3);
+        made.values.iter_mut().for_each(|value| *value *= scale);
+        let mut experiment = usual_experiment();
+        experiment.learner.kernel = kernel;
+        let checked = experiment.check(made.dataset()).expect("nothing is wrong");
+        let parts = RunParts {
+            folds: None,
+            final_model: false,
+        };
+        let mut run = Run::new(Arc::new(checked), &parts, Vec::new()).expect("folds exist");
+        let refused = loop {
+            match run.advance(Extent::Slice, &mut Vec::new()) {
+                Ok(_) if !run.is_complete() => {}
+                Ok(_) => panic!("{kernel:?} of values times {scale:e} was trained"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(refused.contains("scale the features"), "{refused}");
+    }
+}
+
+#[test]
+fn too_few_samples_to_calibrate_are_told() {
+    let (summary, state) = run(blobs(12, 3, 2, 0.4, 9).dataset(), auto_experiment(false));
+    assert!(summary.coverage.is_empty());
+    let remarks = &state.parts[0].record.remarks;
+    let is_told = |remark: &String| remark.contains("nobody can tell what a decision is worth");
+    assert!(remarks.iter().any(is_told), "{remarks:?}");
 }
 
 /// What is kept of samples and weighed later says the same as what is decided at once.

@@ -25,7 +25,7 @@ const TINY: f64 = 1e-12;
 /// From so many calibration samples on the flag is stricter.
 const MANY: usize = 1000;
 /// Fewest calibration samples that say anything.
-const FEWEST: usize = 20;
+pub const FEWEST_CALIBRATION_SAMPLES: usize = 20;
 /// Parts of the calibration samples that are each compared with all others, to see how many of one's
 /// own samples are flagged.
 const OWN_PARTS: usize = 10;
@@ -246,7 +246,7 @@ impl Calibration {
         samples: &[CalibrationSample],
         features: FeatureFacts,
     ) -> Option<Self> {
-        if samples.len() < FEWEST {
+        if samples.len() < FEWEST_CALIBRATION_SAMPLES {
             return None;
         }
         let all: Vec<&CalibrationSample> = samples.iter().collect();

@@ -19,8 +19,8 @@ mod watch;
 pub use baseline::{Baseline, BaselineData, BaselineResult};
 pub(crate) use baseline::{chance, ridge_on_kept};
 pub use calibration::{
-    Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_SEGMENTS, FeatureFacts,
-    RecordingFacts, Strangeness, prediction_set,
+    Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_CALIBRATION_SAMPLES,
+    FEWEST_SEGMENTS, FeatureFacts, RecordingFacts, Strangeness, prediction_set,
 };
 pub(crate) use calibration::{log_residual, shape_directions};
 pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};

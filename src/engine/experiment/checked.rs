@@ -9,6 +9,7 @@ use super::shared::Shared;
 use crate::dataset::{
     Dataset, FeatureGroup, FittedPreparation, InnerProducts, Layout, MissingPolicy, SharedProducts,
 };
+use crate::learner::Head;
 use crate::settings::SettingProblem;
 use crate::split::audit::{Audit, audit};
 use crate::split::{ArrivalPlan, Fold, Split, SplitPlan};
@@ -249,6 +250,16 @@ impl CheckedExperiment {
         }
     }
 
+    /// The head of a part.
+    pub(super) fn head(&self, part: Part) -> Option<Head> {
+        let n_samples = match part {
+            Part::Final => self.dataset.n_samples(),
+            Part::Fold(_) => n_in_fold(&self.split),
+        };
+        self.experiment
+            .head_in_force(n_samples, self.dataset.n_classes())
+    }
+
     /// What is judged and learned when, in the order of time.
     pub fn arrivals(&self) -> Option<&Arc<ArrivalPlan>> {
         self.arrivals.as_ref()
@@ -257,12 +268,16 @@ impl CheckedExperiment {
 
 /// How samples are given to the learner of a fold, and of the final model.
 fn trainings(experiment: &Experiment, dataset: &Dataset, split: &Split) -> (Training, Training) {
-    let n_in_fold = match split.n_folds() {
+    let in_force = |n_samples| experiment.training_in_force(n_samples, dataset.n_classes());
+    (in_force(n_in_fold(split)), in_force(dataset.n_samples()))
+}
+
+/// Training samples of a fold: of the first, so that all folds are trained alike.
+fn n_in_fold(split: &Split) -> usize {
+    match split.n_folds() {
         0 => 0,
         _ => split.fold(0).train.len(),
-    };
-    let in_fold = experiment.training_in_force(n_in_fold);
-    (in_fold, experiment.training_in_force(dataset.n_samples()))
+    }
 }
 
 /// Training samples of the largest class: in the fold where it has fewest, and in the whole set.

@@ -116,7 +116,7 @@ pub const PASSES: Setting = Setting::number(
 pub const SUPPLY: Setting = Setting::choice(
     "training.supply",
     "Supply",
-    "How many samples small classes contribute to a round. Default: in proportion; every sample once where settings are chosen for up to 1000 samples.",
+    "How many samples small classes contribute to a round. Default: in proportion; every sample once where settings are chosen for up to 1000 samples, or the head is that of few.",
     &["Proportional", "Repeat", "Once"],
 );
 

@@ -65,6 +65,11 @@ pub enum RunTrouble {
         "most training samples are alike, so there is no median distance to take the width of the kernel from: give the width as a number"
     )]
     AllAlike,
+    /// The kernel says the same of all training samples.
+    #[error(
+        "{0}, so that decisions would be guesses: scale the features (preparation.scaling), choose another width, or let the settings be chosen (Learner › Choose for me, --auto)"
+    )]
+    Blind(&'static str),
     /// The training samples cannot be dealt to inner folds.
     #[error("settings cannot be chosen on these training samples: {0}")]
     InnerSplit(SplitError),

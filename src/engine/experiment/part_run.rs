@@ -24,7 +24,7 @@ use super::width::{blindness, training_median};
 use crate::dataset::{Columns, Dataset, FittedPreparation, InnerProducts, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
-    Algorithm, Dictionary, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
+    Algorithm, Dictionary, Head, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
     SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{random_stream, shuffle};
@@ -95,6 +95,8 @@ pub(super) struct PartRun {
     preparation: Option<FittedPreparation>,
     /// The kernel with its width in numbers.
     kernel: Kernel,
+    /// The head, where it is not changed on the way.
+    head: Option<Head>,
     learner: Option<Box<dyn Learner>>,
     stream: Option<StreamState>,
     moments: Vec<usize>,
@@ -186,6 +188,7 @@ impl PartRun {
             },
             preparation: None,
             kernel: checked.experiment().learner.kernel,
+            head: checked.head(part),
             learner: None,
             stream: None,
             moments,
@@ -229,6 +232,10 @@ impl PartRun {
         run.calibration = halfway.model.calibration;
         run.is_calibrated = run.calibration.is_some();
         run.kernel = halfway.model.learner.kernel;
+        let learned_with = halfway.model.learner.head;
+        if learned_with == checked.experiment().learner.head {
+            run.head = learned_with;
+        }
         let settings = match checked.experiment().auto {
             true => halfway.model.learner.clone(),
             false => run.settings_in_force(checked, changes, run.next_round),
@@ -540,17 +547,21 @@ impl PartRun {
             settings.kernel = settings.kernel.with_median(median);
         }
         self.kernel = settings.kernel;
-        let blindness = blindness(&self.kernel, view, &self.fold.train);
         let started = start_learner(&settings, &mut stream, seed);
         let state = stream.into_state();
         if started.is_err() {
             self.check_classes(checked)?;
         }
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
+        if let Some(reason) = blindness(&self.kernel, view, &self.fold.train) {
+            return Err(self.error(RunTrouble::Blind(reason)));
+        }
         self.remark_on_starts(&remarks, dataset.class_names());
-        if let Some(blindness) = blindness {
+        if self.head != experiment.learner.head {
             self.record.remarks.push(format!(
-                "decisions may be little more than guesses: {blindness}; scale the features (preparation.scaling), choose another width, or let the settings be chosen (Learner › Choose for me, --auto)"
+                "{} are few: the decision layer stays as it begins, and classes count alike (head {})",
+                counted(self.fold.train.len(), "training sample"),
+                Head::FewSamples.name()
             ));
         }
         for class in 0..learner.n_classes() {

@@ -15,6 +15,9 @@ const MOST_BATCHES: usize = declared::BATCHES.legal().1 as usize;
 
 /// Training samples of a small set, at most.
 pub(super) const SMALL_SET: usize = 1000;
+/// Training samples of a class, on the mean, up to which a decision layer learns nothing that is worth
+/// its noise.
+const FEW_OF_CLASS: usize = 15;
 
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,19 +192,37 @@ impl Experiment {
         self
     }
 
-    /// The training as it goes with so many samples: where settings are chosen for few, one pass gives
-    /// every sample exactly once. In proportion to the sizes some samples of small classes are never
-    /// given, and those that a dictionary began with come again.
-    pub(super) fn training_in_force(&self, n_samples: usize) -> Training {
-        let is_one_pass = self.training == Training::default();
-        let in_time = matches!(self.split, SplitPlan::InTime(_));
-        match self.auto && is_one_pass && !in_time && n_samples <= SMALL_SET {
+    /// The training as it goes with so many samples of so many classes: where settings are chosen for few, or the head is that
+    /// of few, one pass gives every sample exactly once. In proportion to the sizes some samples of small
+    /// classes are never given, and those that a dictionary began with come again.
+    pub(super) fn training_in_force(&self, n_samples: usize, n_classes: usize) -> Training {
+        let is_small = match self.auto {
+            true => n_samples <= SMALL_SET,
+            false => self.head_in_force(n_samples, n_classes) == Some(Head::FewSamples),
+        };
+        match self.is_one_pass() && is_small {
             true => Training {
                 supply: Supply::Once,
                 ..self.training
             },
             false => self.training,
         }
+    }
+
+    /// The head as it is with so many training samples of so many classes: where nothing else was asked for, that of few
+    /// stands in for S + 4 E, as the second look does where many are kept.
+    pub(super) fn head_in_force(&self, n_samples: usize, n_classes: usize) -> Option<Head> {
+        let LearnerSettings { head, gate, .. } = self.learner;
+        let is_usual = head == Some(Head::S4E) && gate && !self.auto && self.is_one_pass();
+        match is_usual && n_samples <= FEW_OF_CLASS.saturating_mul(n_classes) {
+            true => Some(Head::FewSamples),
+            false => head,
+        }
+    }
+
+    /// Whether the training is the usual pass, in an order of its own.
+    fn is_one_pass(&self) -> bool {
+        self.training == Training::default() && !matches!(self.split, SplitPlan::InTime(_))
     }
 
     /// Everything that is wrong, field by field; with the data set also what does not fit it.

@@ -97,37 +97,44 @@ pub(super) fn training_median(
     (median > 0.0 && median.is_finite()).then_some(median)
 }
 
-/// Training samples that are compared with each other to see whether a kernel tells them apart.
-const MOST_TOLD_APART: usize = 40;
+/// Training samples that are compared with all others to see whether a kernel tells them apart.
+const MOST_TOLD_APART: usize = 200;
 
-/// Why a kernel does not tell training samples apart that differ, in words; some of them are compared.
+/// Why a kernel does not tell training samples apart that differ, in words; some of them are compared with
+/// all. One pair that is neither equal nor unlike is enough: samples in tight groups are similar to few.
 pub(super) fn blindness(
     kernel: &Kernel,
     values: Columns<'_>,
     training: &[usize],
 ) -> Option<&'static str> {
     let stride = training.len().div_ceil(MOST_TOLD_APART).max(1);
-    let samples = training.iter().step_by(stride);
-    let samples: Vec<Cow<'_, [f64]>> = samples.map(|sample| values.column(*sample)).collect();
-    let (mut n_pairs, mut n_alike, mut n_apart) = (0, 0, 0);
-    for (place, a) in samples.iter().enumerate() {
-        let own = kernel.value(a, a);
-        for b in samples[..place].iter().filter(|b| *b != a) {
-            let value = kernel.value(a, b);
-            n_pairs += 1;
-            n_alike += usize::from(value == own && value == kernel.value(b, b));
-            n_apart += usize::from(value == 0.0);
+    let (mut all_alike, mut all_apart) = (true, kernel.radial().is_some());
+    let mut differ = false;
+    for (place, &sample) in training.iter().enumerate().step_by(stride) {
+        let a = values.column(sample);
+        let own = kernel.value(&a, &a);
+        for &other in &training[place + 1..] {
+            let b = values.column(other);
+            if a == b {
+                continue;
+            }
+            let value = kernel.value(&a, &b);
+            differ = true;
+            all_alike &= value == own && value == kernel.value(&b, &b);
+            all_apart &= value == 0.0;
+            if !all_alike && !all_apart {
+                return None;
+            }
         }
     }
-    match n_pairs {
-        0 => None,
-        _ if n_alike == n_pairs => {
-            Some("the features are so small that the kernel takes all samples for equal")
-        }
-        _ if n_apart == n_pairs && kernel.radial().is_some() => Some(
+    match differ {
+        false => None,
+        true if all_alike => Some(
+            "the features are so small, or differ so little, that the kernel takes all samples for equal",
+        ),
+        true => Some(
             "the features are so large, or the width so small, that the kernel takes no two samples for similar",
         ),
-        _ => None,
     }
 }
 
@@ -144,9 +151,23 @@ mod tests {
             let columns = Columns::from(View::from_columns(&values, 1));
             blindness(&Kernel::Gaussian { width: 1.0 }, columns, &all)
         };
-        assert!(told(1e-200).is_some_and(|why| why.contains("so small that")));
+        assert!(told(1e-200).is_some_and(|why| why.contains("so small, or")));
         assert!(told(1e100).is_some_and(|why| why.contains("so large")));
         assert_eq!(told(1.0), None);
         assert_eq!(told(0.0), None, "equal samples cannot be told apart");
+    }
+
+    #[test]
+    fn samples_that_are_similar_to_a_few_others_are_no_reason() {
+        // A thousand groups far from each other, of two samples each.
+        let values: Vec<f64> = (0..2000)
+            .map(|place| 1e4 * f64::from(place % 1000) + f64::from(place / 1000))
+            .collect();
+        let all: Vec<usize> = (0..2000).collect();
+        let columns = Columns::from(View::from_columns(&values, 1));
+        assert_eq!(
+            blindness(&Kernel::Gaussian { width: 1.0 }, columns, &all),
+            None
+        );
     }
 }

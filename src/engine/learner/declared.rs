@@ -206,8 +206,17 @@ pub const CALIBRATION: Setting = Setting::number(
 pub const HEAD: Setting = Setting::choice(
     "head",
     "Head",
-    "Which score decides: the decision layer S, joint readouts J or E added to it, E alone with a weak or a strong ridge, or the nearest mean N. Default: S4E for new experiments; where a file names none, what the algorithm says.",
-    &["SecondLook", "S", "S4J", "S4E", "E", "E1", "N"],
+    "Which score decides: the decision layer S, joint readouts J or E added to it, the layer as it begins with E where samples are few, E alone with a weak or a strong ridge, or the nearest mean N. Default: S4E for new experiments; where a file names none, what the algorithm says.",
+    &[
+        "SecondLook",
+        "S",
+        "S4J",
+        "S4E",
+        "FewSamples",
+        "E",
+        "E1",
+        "N",
+    ],
 );
 
 /// The gate.

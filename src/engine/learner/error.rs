@@ -37,7 +37,7 @@ pub enum LearnError {
     },
     /// A sample is so large that its kernel value overflows.
     #[error(
-        "k(x, x) of sample {sample} is {value:e}, above 1e150: scale the features or choose a normalised kernel"
+        "k(x, x) of sample {sample} is {value:e}, above 1e150: scale the features (preparation.scaling), or let the settings be chosen (--auto)"
     )]
     KernelOverflow {
         /// Place in the data set.
@@ -64,7 +64,9 @@ pub enum LearnError {
         n_samples: usize,
     },
     /// A class has nothing to start from.
-    #[error("class {class} has no sample that differs from zero in feature space to start from")]
+    #[error(
+        "class {class} has no sample that differs from zero in feature space to start from: its features are all zero, or so small that the kernel takes them for zero; scale the features (preparation.scaling)"
+    )]
     NothingToStartFrom {
         /// Number of the class, from 0.
         class: usize,

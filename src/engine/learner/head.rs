@@ -19,6 +19,9 @@ pub enum Head {
     S4J,
     /// S + 4 E: with the joint readout over all samples ever seen.
     S4E,
+    /// S₀ + w E: the decision layer as it begins, with the joint readout in which classes count alike and
+    /// which counts the more, the fewer samples they have.
+    FewSamples,
     /// E: the joint readout over all samples ever seen, alone.
     E,
     /// E with ten times the ridge.
@@ -29,11 +32,12 @@ pub enum Head {
 
 impl Head {
     /// All heads.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SecondLook,
         Self::S,
         Self::S4J,
         Self::S4E,
+        Self::FewSamples,
         Self::E,
         Self::E1,
         Self::N,
@@ -46,6 +50,7 @@ impl Head {
             Self::S => "S",
             Self::S4J => "S + 4 J",
             Self::S4E => "S + 4 E",
+            Self::FewSamples => "S₀ + w E",
             Self::E => "E",
             Self::E1 => "E, strong ridge",
             Self::N => "nearest mean N",
@@ -61,6 +66,9 @@ impl Head {
             Self::S => "The decision layer alone; the head for streams that never end",
             Self::S4J => "The decision layer with one readout over the kept samples of all classes",
             Self::S4E => "The decision layer with one readout over all samples ever seen",
+            Self::FewSamples => {
+                "For few samples: the decision layer as it begins, with one readout in which classes count alike"
+            }
             Self::E => "One regularised readout over all samples ever seen",
             Self::E1 => "The same with ten times the ridge",
             Self::N => "The nearest class mean in feature space, over all samples ever seen",
@@ -69,12 +77,12 @@ impl Head {
 
     /// Whether the decision layer is part of it.
     pub fn uses_decision_layer(self) -> bool {
-        matches!(self, Self::SecondLook | Self::S | Self::S4J | Self::S4E)
+        !matches!(self, Self::E | Self::E1 | Self::N)
     }
 
     /// Whether M, the second moment of all samples seen, must be learned.
     pub fn needs_second_moment(self) -> bool {
-        matches!(self, Self::S4E | Self::E | Self::E1)
+        matches!(self, Self::S4E | Self::FewSamples | Self::E | Self::E1)
     }
 
     /// Whether a readout is part of it.
@@ -85,6 +93,12 @@ impl Head {
     /// Whether a readout is added to the decision layer, so that the second look stands in for it
     /// where many samples are kept.
     pub(super) fn adds_readout(self) -> bool {
-        matches!(self, Self::S4J | Self::S4E)
+        matches!(self, Self::S4J | Self::S4E | Self::FewSamples)
+    }
+
+    /// Whether the decision layer stays as it begins: a handful of samples says less about its
+    /// numbers, one of every class among them, than what they begin with.
+    pub(crate) fn leaves_layer(self) -> bool {
+        self == Self::FewSamples
     }
 }

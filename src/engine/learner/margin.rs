@@ -383,7 +383,9 @@ impl Margin {
             {
                 second_look.learn(self.work.second_look_round);
             }
-            logit.learn(&mut self.work.logit_round);
+            if !self.settings.head.is_some_and(Head::leaves_layer) {
+                logit.learn(&mut self.work.logit_round);
+            }
         }
         if let (Some(usual_fit), false) = (&mut self.usual_fit, self.work.fits.is_empty()) {
             self.work.fits.iter().for_each(|fit| usual_fit.note(*fit));

@@ -20,6 +20,9 @@ use super::stop::StopSignal;
 /// ρ of J and E, and of E1.
 const RIDGE: f64 = 0.1;
 const STRONG_RIDGE: f64 = 1.0;
+/// Weight of the readout of few samples where every class has so many that they span something.
+const WEIGHT_OF_FEW: f64 = 4.0;
+const SPANNING: f64 = 4.0;
 /// Raises the diagonal of the system of E, as a share of the mean of that of G.
 const LIFT: f64 = 1e-8;
 /// How often the diagonal is raised tenfold should a system not factor.
@@ -79,10 +82,15 @@ impl Readout {
         classes: &[ClassSamples<'_>],
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
+        let alike = vec![1.0; classes.len()];
         match head {
             Head::S4J => Self::joint(classes, RIDGE, stop),
-            Head::S4E | Head::E => Self::over_all(classes, RIDGE, LIFT, stop),
-            Head::E1 => Self::over_all(classes, STRONG_RIDGE, LIFT, stop),
+            Head::S4E | Head::E => Self::over_all(classes, &alike, RIDGE, LIFT, stop),
+            Head::E1 => Self::over_all(classes, &alike, STRONG_RIDGE, LIFT, stop),
+            Head::FewSamples => {
+                let readout = Self::over_all(classes, &class_weights(classes), RIDGE, LIFT, stop)?;
+                Ok(readout.scaled(weight_of_few(classes)))
+            }
             Head::N => Self::nearest_mean(classes),
             Head::SecondLook | Head::S => Ok(Self {
                 parts: Vec::new(),
@@ -101,6 +109,12 @@ impl Readout {
             seen: None,
         });
         Self::joint(&classes.collect::<Vec<_>>(), RIDGE, stop)
+    }
+
+    fn scaled(mut self, factor: f64) -> Self {
+        self.parts.iter_mut().for_each(|part| part.scale(factor));
+        self.offsets.iter_mut().for_each(|offset| *offset *= factor);
+        self
     }
 
     /// Per dictionary the weights of its kept samples (row each); a column per class, or a single
@@ -179,9 +193,10 @@ impl Readout {
         Ok(Self::cut(&targets, sizes))
     }
 
-    /// E with ridge ρ.
+    /// E with ridge ρ and so much weight for every sample of each class.
     fn over_all(
         classes: &[ClassSamples<'_>],
+        weights: &[f64],
         ridge: f64,
         lift: f64,
         stop: StopSignal<'_>,
@@ -206,10 +221,14 @@ impl Readout {
                 columns,
                 moment.view(),
             );
+            let weight = weights[class];
+            (first..first + size).for_each(|j| {
+                weighted.col_mut(j).iter_mut().for_each(|x| *x *= weight);
+            });
             for (j, v) in seen.sum.iter().enumerate() {
                 let column = gram.col(first + j);
                 let sums = targets.col_mut(class).iter_mut().zip(column);
-                sums.for_each(|(sum, k)| *sum += 2.0 * v * k);
+                sums.for_each(|(sum, k)| *sum += 2.0 * weight * v * k);
             }
             first += size;
             stop.check()?;
@@ -282,6 +301,25 @@ impl Readout {
             offsets: vec![0.0; sizes.len()],
         }
     }
+}
+
+/// Samples that a class has seen, at least one.
+fn counts(classes: &[ClassSamples<'_>]) -> impl Iterator<Item = f64> {
+    let seen = classes.iter().map(|class| class.seen);
+    seen.map(|seen| seen.map_or(0, |seen| seen.n_seen).max(1) as f64)
+}
+
+/// Weights with which classes count alike: of few samples one more or less would decide between them.
+fn class_weights(classes: &[ClassSamples<'_>]) -> Vec<f64> {
+    let mean = counts(classes).sum::<f64>() / classes.len().max(1) as f64;
+    counts(classes).map(|count| mean / count).collect()
+}
+
+/// How much more the readout of few samples counts than another beside the decision layer. What the span
+/// of one or two samples leaves of another says above all how many they are.
+fn weight_of_few(classes: &[ClassSamples<'_>]) -> f64 {
+    let fewest = counts(classes).fold(SPANNING, f64::min);
+    WEIGHT_OF_FEW * (SPANNING / fewest).powi(2)
 }
 
 fn unseen() -> LearnError {
@@ -447,7 +485,13 @@ mod tests {
         // What is between them is the lift of E alone, 1e-8 of its trace on the diagonal: without
         // it they are equal.
         for (lift, bound) in [(LIFT, 1e-3), (1e-13, 1e-6)] {
-            let e = Readout::over_all(&parts(&classes), RIDGE, lift, StopSignal::default());
+            let e = Readout::over_all(
+                &parts(&classes),
+                &[1.0; 2],
+                RIDGE,
+                lift,
+                StopSignal::default(),
+            );
             let e = read(&e.expect("solved"), &classes, &x);
             for i in 0..x.len() {
                 for c in 0..2 {

@@ -11,7 +11,7 @@ use super::super::checked::CheckedExperiment;
 use super::super::error::{RunError, RunTrouble};
 use super::super::shared::Shared;
 use super::{PartContext, PartRun, Phase, SLICE};
-use crate::evaluation::{CalibrationSource, Classifier};
+use crate::evaluation::{CalibrationSource, Classifier, FEWEST_CALIBRATION_SAMPLES};
 use crate::learner::{Head, LearnError, LearnerSettings, SampleStream};
 
 impl PartRun {
@@ -91,6 +91,7 @@ impl PartRun {
         };
         if outcome.is_ok() {
             judged.n_checkpoints = number;
+            judged.end_part(self.next_round as f64 / n_rounds as f64);
         }
         self.judged = Some(judged);
         match outcome {
@@ -129,6 +130,8 @@ impl PartRun {
             self.phase = Phase::Calibrate(Box::new(held_out));
         } else if let Some(judged) = judged {
             self.take_calibration(&judged, CalibrationSource::Prequential, checked);
+        } else {
+            self.remark_on_no_calibration();
         }
         Ok(SLICE)
     }
@@ -187,7 +190,17 @@ impl PartRun {
             dataset,
             &self.fold.train,
         );
+        if calibration.is_none() {
+            self.remark_on_no_calibration();
+        }
         self.calibration = calibration.map(|calibration| Shared(Arc::new(calibration)));
+    }
+
+    /// Says that nobody can tell what decisions are worth.
+    fn remark_on_no_calibration(&mut self) {
+        self.record.remarks.push(format!(
+            "nobody can tell what a decision is worth, or whether a sample is unlike all that were learned: fewer than {FEWEST_CALIBRATION_SAMPLES} training samples could be judged by what had not learned them; add samples"
+        ));
     }
 
     /// Models that have not learned from some of the groups or samples judge them.

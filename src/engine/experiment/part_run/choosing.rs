@@ -35,8 +35,13 @@ impl PartRun {
             (learner.head, learner.gate) = (own.head, own.gate);
             learner.algorithm = own.algorithm;
             learner.kernel = self.kernel;
-        } else if learner.kernel == experiment.learner.kernel {
-            learner.kernel = self.kernel;
+        } else {
+            if learner.kernel == experiment.learner.kernel {
+                learner.kernel = self.kernel;
+            }
+            if learner.head == experiment.learner.head {
+                learner.head = self.head;
+            }
         }
         learner
     }
@@ -51,11 +56,17 @@ impl PartRun {
         checked.experiment().auto && chosen.is_none()
     }
 
-    /// The settings of the learner: those chosen, or those of the experiment.
+    /// The settings of the learner: those chosen, or those of the experiment with the head in force.
     pub(super) fn own_learner(&self, checked: &CheckedExperiment) -> LearnerSettings {
         let chosen = self.chosen();
         let base = &checked.experiment().learner;
-        let mut own = chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base));
+        let mut own = match chosen {
+            Some(chosen) => chosen.learner(base),
+            None => LearnerSettings {
+                head: self.head,
+                ..base.clone()
+            },
+        };
         let tried = self.record.auto.as_ref().filter(|_| chosen.is_some());
         if let Some(first) = tried.and_then(|tried| tried.heads().next()) {
             // What every head needs is learned; which of them decides is settled at the end.
