@@ -2,7 +2,6 @@
 //! that never learned from them; and the assessor that tells from it what a decision is worth.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use crate::evaluation::{
 };
 use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
-    StreamState, quantile, start_learner,
+    StreamState, start_learner,
 };
 use crate::math::{Matrix, random_stream, shuffle};
 use crate::split::{Fold, SplitPlan};
@@ -44,12 +43,6 @@ const FEWEST_TO_CHOOSE: usize = 300;
 /// Smallest share of a class among them, relative to its share of the training samples.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Fewest parts, and samples of each, that tell how margins change while the training goes on, and the most
-/// that they may.
-const FEWEST_PARTS: usize = 3;
-const FEWEST_OF_PART: usize = 200;
-const MOST_DRIFT: f64 = 1.5;
-
 /// Parts of the kept samples that the directions of the others are found for.
 const N_SHAPES: usize = 5;
 const NO_PART: u8 = u8::MAX;
@@ -69,18 +62,6 @@ pub struct CalibrationRecord {
     /// Absent in states of earlier versions, which kept scores of the moment.
     #[serde(default)]
     gathered: GatheredScores,
-    /// What was judged at each checkpoint; absent in states of earlier versions.
-    #[serde(default)]
-    parts: Vec<JudgedPart>,
-}
-
-/// Samples judged by one state of a training.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct JudgedPart {
-    /// Samples judged until then, these included.
-    end: usize,
-    /// Share of the training that was learned.
-    learned: f64,
 }
 
 /// The first round of checkpoint `number` of a training of `n_rounds`; the end for number 5.
@@ -96,7 +77,6 @@ impl CalibrationRecord {
             heads,
             n_checkpoints: 0,
             samples: Vec::new(),
-            parts: Vec::new(),
         }
     }
 
@@ -129,12 +109,6 @@ impl CalibrationRecord {
         self.gathered.append(found);
         self.samples.extend_from_slice(samples);
         Ok(())
-    }
-
-    /// The samples judged last were so when `learned` of the training was.
-    pub(super) fn end_part(&mut self, learned: f64) {
-        let end = self.samples.len();
-        self.parts.push(JudgedPart { end, learned });
     }
 
     /// The head that judged the samples best, with its accuracy; none where
@@ -194,19 +168,13 @@ impl CalibrationRecord {
         let shapes = Shapes::of(learner, source, dataset, training);
         let classifier = Classifier::of(learner);
         let unit = classifier.margin_unit(head);
-        let mut margins = Vec::with_capacity(self.samples.len());
-        classifier.weigh(&self.gathered, place, head, |found| {
-            let class = dataset.classes()[self.samples[found.position]];
-            margins.push(found.margin_of(class) / unit);
-        });
-        self.follow_drift(&mut margins);
         let mut samples: Vec<CalibrationSample> = Vec::with_capacity(self.samples.len());
         classifier.weigh(&self.gathered, place, head, |found| {
             let sample = self.samples[found.position];
             let class = dataset.classes()[sample];
             samples.push(CalibrationSample {
                 class,
-                margin: margins[found.position],
+                margin: found.margin_of(class) / unit,
                 fit: found.fit,
                 decided: found.verdict().class,
                 log_norm: features.log_norm(&dataset.sample(sample)),
@@ -217,51 +185,6 @@ impl CalibrationRecord {
         });
         Calibration::of(source, dataset.n_classes(), &samples, features)
     }
-}
-
-impl CalibrationRecord {
-    /// Margins as the learner at the end of the training would give them. They grow while dictionaries do, and
-    /// shrink while those that are full give up usual samples for hard ones, so that those of earlier moments
-    /// promise too little or too much. The line through the medians of the parts says by how much.
-    fn follow_drift(&self, margins: &mut [f64]) {
-        let begins = std::iter::once(0).chain(self.parts.iter().map(|part| part.end));
-        let ranges: Vec<Range<usize>> = begins
-            .zip(&self.parts)
-            .map(|(begin, part)| begin..part.end)
-            .collect();
-        let is_known = ranges.last().is_some_and(|last| last.end == margins.len())
-            && ranges.iter().all(|range| range.len() >= FEWEST_OF_PART);
-        if !is_known || ranges.len() < FEWEST_PARTS {
-            return;
-        }
-        let points = ranges.iter().zip(&self.parts).map(|(range, part)| {
-            let mut sorted = margins[range.clone()].to_vec();
-            sorted.sort_unstable_by(f64::total_cmp);
-            (part.learned, quantile(&sorted, 0.5))
-        });
-        let Some((height, slope)) = line_through(&points.collect::<Vec<_>>()) else {
-            return;
-        };
-        let at = |learned: f64| height + slope * learned;
-        for (range, part) in ranges.into_iter().zip(&self.parts) {
-            let factor = at(1.0) / at(part.learned);
-            if at(part.learned) > 0.0 && (1.0 / MOST_DRIFT..=MOST_DRIFT).contains(&factor) {
-                margins[range]
-                    .iter_mut()
-                    .for_each(|margin| *margin *= factor);
-            }
-        }
-    }
-}
-
-/// Height at 0 and slope of the line of least squares; none where all points stand above each other.
-fn line_through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let joint: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
-    (spread > 0.0).then(|| (y - joint / spread * x, joint / spread))
 }
 
 /// Principal directions that calibration samples are measured against as samples to come will be: by
@@ -577,41 +500,5 @@ impl HeldOut {
         let (learner, _) = start_learner(&self.settings, &mut stream, self.seed)?;
         let n_rounds = training.n_rounds(&self.settings, largest);
         Ok((learner, stream.into_state(), 0, n_rounds))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn margins_of_earlier_moments_are_those_of_the_end() {
-        let base = |i: usize| f64::from((i * 37 % 100) as u32) - 10.0;
-        let at = |learned: f64| 1.0 - 0.2 * learned;
-        let record = |n_of_part: usize| CalibrationRecord {
-            parts: (0..5)
-                .map(|part| JudgedPart {
-                    end: (part + 1) * n_of_part,
-                    learned: 0.5 + 0.1 * part as f64,
-                })
-                .collect(),
-            ..CalibrationRecord::new(vec![None])
-        };
-        let judged = |record: &CalibrationRecord, n_of_part: usize| -> Vec<f64> {
-            let sample = |i: usize| at(record.parts[i / n_of_part].learned) * base(i % n_of_part);
-            (0..5 * n_of_part).map(sample).collect()
-        };
-        let many = record(300);
-        let mut margins = judged(&many, 300);
-        many.follow_drift(&mut margins);
-        for (i, margin) in margins.iter().enumerate() {
-            assert!((margin - at(1.0) * base(i % 300)).abs() < 1e-9);
-        }
-        // A few say too little of it.
-        let few = record(50);
-        let before = judged(&few, 50);
-        let mut after = before.clone();
-        few.follow_drift(&mut after);
-        assert_eq!(before, after);
     }
 }

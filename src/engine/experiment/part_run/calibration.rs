@@ -91,7 +91,6 @@ impl PartRun {
         };
         if outcome.is_ok() {
             judged.n_checkpoints = number;
-            judged.end_part(self.next_round as f64 / n_rounds as f64);
         }
         self.judged = Some(judged);
         match outcome {
