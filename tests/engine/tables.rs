@@ -728,6 +728,23 @@ fn numbers_with_something_around_them_are_told_and_those_of_fortran_are_read() {
 }
 
 #[test]
+fn words_for_what_was_not_measured_among_numbers_are_told() {
+    for word in ["k.A.", "nd", "*", "unbekannt"] {
+        let text = format!("x,class\n1.5,a\n{word},b\n2.5,a\n{word},b\n0.5,a\n{word},b\n");
+        let record = table("a.csv", &text);
+        let told = n_told(&record, "empty field where none was measured");
+        assert_eq!(told, 1, "{text} {:?}", record.warnings);
+    }
+    // A class has few levels that come again; a code has many words.
+    for class in [
+        "x,class\n1,0\n2,u\n3,1\n4,0\n5,u\n6,u\n7,1\n8,u\n9,u\n",
+        "x,id\n1,A1\n2,7\n3,B2\n4,8\n5,C3\n6,9\n7,D4\n",
+    ] {
+        assert_eq!(table("a.csv", class).warnings, [], "{class}");
+    }
+}
+
+#[test]
 fn the_name_of_a_single_column_is_doubted_where_it_may_be_a_title() {
     for text in [
         "Report of station 7\nopen\nshut\nopen\nshut\n",

@@ -9,6 +9,7 @@
 //! letters are of one case, how often Russian has them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::{
     Encoding, GBK, IBM866, KOI8_R, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252,
@@ -124,12 +125,19 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     valid > 4 * invalid
 }
 
-/// Whether a byte groups the digits of a number or is a dash between spaces, which is the same in Windows-1251 and 1252.
-fn is_windows_mark(run: &[u8], before: Option<&u8>, after: Option<&u8>) -> bool {
-    let between = |is_it: fn(&u8) -> bool| before.is_some_and(is_it) && after.is_some_and(is_it);
+/// Whether a run of bytes groups the digits of a number, is a euro beside one, or a dash between spaces, which is the
+/// same in Windows-1251 and 1252.
+fn is_windows_mark(bytes: &[u8], run: Range<usize>) -> bool {
+    let (before, rest) = bytes.split_at(run.start);
+    let (run, after) = rest.split_at(run.len());
+    let number_before = before.trim_ascii_end().last();
+    let number_after = after.trim_ascii_start().first();
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
     match run {
-        [0x92 | 0xA0] => between(u8::is_ascii_digit),
-        [0x96 | 0x97] => between(u8::is_ascii_whitespace),
+        [0x92 | 0xA0] => is_digit(before.last()) && is_digit(after.first()),
+        [0x80] | [0xA0, 0x80] | [0x80, 0xA0] => is_digit(number_before) || is_digit(number_after),
+        [0x96 | 0x97] => is_space(before.last()) && is_space(after.first()),
         _ => false,
     }
 }
@@ -214,7 +222,7 @@ impl HighBytes {
             let before = at.checked_sub(1).and_then(|i| bytes.get(i));
             let after = bytes.get(at + run);
             let run_bytes = bytes.get(at..at + run).unwrap_or(&[]);
-            if !is_windows_mark(run_bytes, before, after) {
+            if !is_windows_mark(bytes, at..at + run) {
                 seen.count_run(run_bytes, before, after);
                 let places = run_bytes.iter().filter_map(|byte| byte.checked_sub(0xC0));
                 let of_run = places.map(|place| gains[usize::from(place % 32)]);
@@ -350,6 +358,10 @@ mod tests {
     fn marks_between_digits_and_spaces_are_no_russian_letters() {
         recognised("a;b\n1\u{a0}528\u{a0}652;2\n", WINDOWS_1252);
         recognised("größer;1’575’432 – 2\n", WINDOWS_1252);
+        recognised(
+            "Preis;Menge\n12,50 €;3\n9,00\u{a0}€;4\n€ 7;5\n",
+            WINDOWS_1252,
+        );
         recognised("Т1;ТТ-2\n", IBM866);
     }
 

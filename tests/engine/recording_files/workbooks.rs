@@ -52,6 +52,39 @@ fn a_sheet_is_a_table_with_the_types_of_its_cells() {
 }
 
 #[test]
+fn formulas_whose_values_were_not_stored_are_told() {
+    let row = |row: u32, formula: &str| {
+        format!(
+            "<row r=\"{row}\"><c r=\"A{row}\"><v>{row}</v></c><c r=\"B{row}\">{formula}</c></row>"
+        )
+    };
+    let sheet = |formula: &str| (1..5).map(|r| row(r, formula)).collect::<String>();
+    let read = |formula: &str| {
+        let bytes = excel(&[("Data", &sheet(formula))], "<sst/>", true);
+        opened(&bytes, None, Mode::Tolerant).expect("a workbook")
+    };
+    for bare in ["<f>A1*2</f><v></v>", "<f>A1*2</f><v/>", "<f>A1*2</f>"] {
+        let warnings = read(bare).warnings;
+        let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let says = "4 formulas without a value, the first in B1";
+        assert!(told.iter().any(|text| text.contains(says)), "{told:?}");
+    }
+    assert_eq!(read("<f>A1*2</f><v>2</v>").warnings, []);
+    let cell = |rest: &str| format!("<table:table-cell {rest}/>");
+    let value = cell("office:value-type=\"float\" office:value=\"1\"");
+    let bare = cell("table:formula=\"of:=1+1\"");
+    let rows = format!("<table:table-row>{value}{bare}</table:table-row>").repeat(3);
+    let table = format!("<table:table table:name=\"a\">{rows}</table:table>");
+    let record = opened(&open_document(&table, true), None, Mode::Tolerant).expect("a sheet");
+    let told = record.warnings.iter().map(ToString::to_string);
+    assert_eq!(
+        told.filter(|text| text.contains("3 formulas without a value"))
+            .count(),
+        1
+    );
+}
+
+#[test]
 fn an_open_document_sheet_is_a_table_too() {
     let record = opened(&small_open_document(true), None, Mode::Tolerant).expect("a spreadsheet");
     assert_eq!(record.format, Format::OpenDocument);

@@ -85,16 +85,28 @@ impl Table {
             "filename",
             "file_name",
             "path",
+            "file name",
             "record",
             "recording",
+            "recording_id",
+            "name",
         ])?;
-        let class = rows.required(&["class", "label", "target", "diagnosis", "condition"])?;
+        let class = rows.required(&[
+            "class",
+            "label",
+            "target",
+            "diagnosis",
+            "condition",
+            "category",
+        ])?;
         let group = rows.column(&[
             "group",
             "subject",
             "patient",
             "participant",
             "participant_id",
+            "subject_id",
+            "patient_id",
         ]);
         let mut labels = BTreeMap::new();
         for row in &rows.rows {

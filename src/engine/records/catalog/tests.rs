@@ -134,6 +134,20 @@ fn label_all(scratch: &TestFolder, rules: &[Rule]) -> LabelledSet {
 }
 
 #[test]
+fn a_table_of_labels_may_call_its_columns_otherwise() {
+    let text = "Name;Subject_ID;Diagnosis\nh1;A;well\nh2.edf;B;ill\n";
+    let files = [("h1.edf", ""), ("h2.edf", ""), ("labels.csv", text)];
+    let scratch = TestFolder::new("table_names", &files);
+    let path = scratch.0.join("labels.csv");
+    let set = label_all(&scratch, &[Rule::Table { path }]);
+    let files = set.files.iter();
+    let found: Vec<_> = files
+        .map(|f| (f.class.as_deref(), f.group.as_str()))
+        .collect();
+    assert_eq!(found, [(Some("well"), "A"), (Some("ill"), "B")]);
+}
+
+#[test]
 fn the_parent_folder_is_the_class_and_each_file_its_own_group() {
     let scratch = TestFolder::new(
         "parent",

@@ -7,7 +7,7 @@ use super::super::text::{counted, quoted};
 use super::super::{ChannelKind, FilePlace, Findings, ReadError, Unit};
 use super::moment::MomentForm;
 use super::number_form::{
-    DecimalSign, Spelling, dress_of_number, parse, spelling, without_percent,
+    DecimalSign, Spelling, affix_of_number, parse, spelling, without_percent,
 };
 use super::rows::{is_missing, is_missing_word, is_none, is_spreadsheet_error};
 
@@ -62,8 +62,8 @@ pub(super) struct ColumnTally {
     /// Numbers that are dates written without marks: `20240131`.
     compact: Met,
     /// Numbers with something around them, all the same or one of the marks of accountants: `1.5 kV`.
-    dressed: Met,
-    dress: String,
+    affixed: Met,
+    affix: String,
     /// Those among them with a mark in the number, as classes have not.
     n_marked: usize,
     /// Whole numbers with zeros before them: `00123`.
@@ -112,12 +112,12 @@ impl ColumnTally {
             if !is_moment {
                 self.undated.meet(line, field);
             }
-            if let Some(dress) = dress_of_number(field) {
-                if self.dress.is_empty() {
-                    dress.clone_into(&mut self.dress);
+            if let Some(affix) = affix_of_number(field) {
+                if self.affix.is_empty() {
+                    affix.clone_into(&mut self.affix);
                 }
-                if self.dress == dress {
-                    self.dressed.meet(line, field);
+                if self.affix == affix {
+                    self.affixed.meet(line, field);
                     self.n_marked += usize::from(field.contains(['.', ',']));
                 }
             }
@@ -133,12 +133,22 @@ impl ColumnTally {
 
     /// Whether most fields are numbers, or numbers with something around them, and with fractions or different, as those
     /// of a class are not.
-    fn measures_in_dress(&self, n_levels: usize) -> bool {
+    fn measures_with_affix(&self, n_levels: usize) -> bool {
         let n_filled = self.n_numbers() + self.texts.count;
-        let is_fraction = 2 * self.n_marked > self.dressed.count;
-        2 * (self.n_numbers() + self.dressed.count) > n_filled
-            && self.dressed.count > 0
+        let is_fraction = 2 * self.n_marked > self.affixed.count;
+        2 * (self.n_numbers() + self.affixed.count) > n_filled
+            && self.affixed.count > 0
             && (is_fraction || 2 * n_levels > n_filled)
+    }
+
+    /// Whether one or two words stand among numbers that are fractions or mostly different, as those of classes are not:
+    /// words for what was not measured, rather.
+    fn measures_beside_words(&self, n_levels: usize) -> bool {
+        let n_words = self.words.len();
+        let n_fractions = self.point.count + self.comma.count;
+        let is_measured = 2 * n_fractions > self.n_numbers()
+            || 2 * n_levels.saturating_sub(n_words) > self.n_numbers();
+        n_words <= 2 && self.affixed.count == 0 && self.n_numbers() > 2 && is_measured
     }
 
     /// Whether nothing stands in the column.
@@ -354,10 +364,14 @@ impl ColumnDecision {
                 } else if 2 * n_moments > tally.texts.count {
                     let assumed = makes_text(&tally.undated);
                     breach(&tally.undated, "a date or time as in most rows", assumed)?;
-                } else if tally.measures_in_dress(n_levels) {
+                } else if tally.measures_beside_words(n_levels) {
+                    let assumed = makes_text(&tally.texts);
+                    let expected = "a number, or an empty field where none was measured";
+                    breach(&tally.texts, expected, assumed)?;
+                } else if tally.measures_with_affix(n_levels) {
                     let expected = "a number with nothing around it";
                     let assumed = "the column was kept as text; write its numbers alone";
-                    breach(&tally.dressed, expected, assumed.to_owned())?;
+                    breach(&tally.affixed, expected, assumed.to_owned())?;
                 }
             }
             Form::Numbers {

@@ -6,7 +6,7 @@ use super::super::Unit;
 use super::super::text::quoted;
 use super::moment::MomentForm;
 use super::number_form::{
-    DecimalSign, dress_of_number, is_space_or_apostrophe, parse, spelling, without_percent,
+    DecimalSign, affix_of_number, is_space_or_apostrophe, parse, spelling, without_percent,
 };
 use super::rows::{
     Separator, TableText, for_each_row, is_missing, is_spreadsheet_error, may_be_remark,
@@ -538,7 +538,7 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
         return 0.0;
     }
     let is_filled = |field: &&String| {
-        let is_number = is_value(field) || dress_of_number(field).is_some();
+        let is_number = is_value(field) || affix_of_number(field).is_some();
         is_missing(field) || (is_whole(field) && is_number)
     };
     let n_values = fields().filter(is_filled).count();

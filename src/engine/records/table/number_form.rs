@@ -113,7 +113,7 @@ fn with_plain_exponent(field: &str) -> Option<String> {
 
 /// What stands around the number of a field that is more than a number: a unit or a currency, brackets or a minus
 /// behind it as accountants write them, the mark of hexadecimal digits.
-pub(super) fn dress_of_number(field: &str) -> Option<&str> {
+pub(super) fn affix_of_number(field: &str) -> Option<&str> {
     const CURRENCIES: [&str; 6] = ["EUR", "USD", "CHF", "GBP", "CAD", "JPY"];
     const LONGEST_UNIT: usize = 4;
     let is_number = |text: &str| {
@@ -140,13 +140,13 @@ pub(super) fn dress_of_number(field: &str) -> Option<&str> {
         let is_part = |c: char| c.is_alphabetic() || matches!(c, '°' | '/' | '²' | '³' | '€' | '$');
         text == "-" || (text.chars().count() <= LONGEST_UNIT && text.chars().all(is_part))
     };
-    let dress = match (before, behind) {
+    let affix = match (before, behind) {
         ("", "") => return None,
         ("", unit) if is_unit(unit) => unit,
         (money, "") if is_money(money) => money,
         _ => return None,
     };
-    is_number(number).then_some(dress)
+    is_number(number).then_some(affix)
 }
 
 /// Digits with at most one point: what the standard library reads.
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_a_dress_are_known_by_it() {
-        for (text, dress) in [
+    fn numbers_with_an_affix_are_known_by_it() {
+        for (text, affix) in [
             ("1.5 kV", Some("kV")),
             ("-3mV", Some("mV")),
             ("€ 1.234,50", Some("€")),
@@ -244,7 +244,7 @@ mod tests {
             ("a", None),
             ("1 apple a day", None),
         ] {
-            assert_eq!(dress_of_number(text), dress, "{text}");
+            assert_eq!(affix_of_number(text), affix, "{text}");
         }
     }
 

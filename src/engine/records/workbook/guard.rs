@@ -57,6 +57,7 @@ pub(super) struct Measure {
     n_tags: u64,
     open: Vec<Vec<u8>>,
     cells: Cells,
+    pub(super) formulas: BareFormulas,
     check_sum: flate2::Crc,
     /// Why the member is refused, once it is.
     pub(super) refusal: Option<Refusal>,
@@ -83,6 +84,7 @@ impl Measure {
             n_tags: 0,
             open: Vec::new(),
             cells: Cells::default(),
+            formulas: BareFormulas::default(),
             check_sum: flate2::Crc::new(),
             refusal: None,
         }
@@ -104,6 +106,9 @@ impl Measure {
             (_, 0) => return odd("another encoding than UTF-8"),
             (GuardState::Text, b'<') => {
                 self.cells.text(self.n_text as u64);
+                let is_value =
+                    matches!(self.open.last().map(|name| local(name)), Some(b"v" | b"t"));
+                self.formulas.has_value |= is_value && self.n_text > 0;
                 self.n_text = 0;
                 self.tag.clear();
                 self.state = GuardState::Tag;
@@ -154,6 +159,7 @@ impl Measure {
                 if self.open.pop().as_deref() != Some(name) {
                     return odd("a tag that was not opened");
                 }
+                self.formulas.close(local(name));
                 return self.cells.close(name, self.room);
             }
             _ => {}
@@ -168,6 +174,7 @@ impl Measure {
             return odd("a tag without a name, or nested too deeply");
         }
         self.check_place(name, body)?;
+        self.formulas.open(local(name), body);
         if self.part == MemberUse::Content {
             self.cells.open(name, body)?;
         }
@@ -180,7 +187,7 @@ impl Measure {
 
     /// Refuses what would be held in memory where cells are expected to pass by, and counts that are not true.
     fn check_place(&self, name: &[u8], tag: &[u8]) -> Result<(), Refusal> {
-        let local = name.rsplit(|b| *b == b':').next().unwrap_or(name);
+        let local = local(name);
         let is_held = matches!(
             local,
             b"sheets" | b"sst" | b"si" | b"cellXfs" | b"Relationship" | b"definedNames"
@@ -217,6 +224,53 @@ impl Write for Measure {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// The name of a tag without its prefix.
+fn local(name: &[u8]) -> &[u8] {
+    name.rsplit(|b| *b == b':').next().unwrap_or(name)
+}
+
+/// Formulas without a stored value, as programs write them that do not calculate: cells that are read as empty.
+#[derive(Debug, Default)]
+pub(super) struct BareFormulas {
+    pub(super) count: u64,
+    /// Address of the first, where the file gives it.
+    pub(super) first: String,
+    /// Of the cell that is open.
+    address: String,
+    has_formula: bool,
+    has_value: bool,
+}
+
+impl BareFormulas {
+    fn open(&mut self, name: &[u8], tag: &[u8]) {
+        let has = |text: &[u8]| tag.windows(text.len()).any(|part| part == text);
+        match name {
+            b"c" => {
+                if self.count == 0 {
+                    let tag = String::from_utf8_lossy(tag);
+                    let address = tag.split_once(" r=\"");
+                    let address = address.and_then(|(_, rest)| rest.split('"').next());
+                    self.address = address.unwrap_or_default().to_owned();
+                }
+                (self.has_formula, self.has_value) = (false, false);
+            }
+            b"f" => self.has_formula = true,
+            // OpenDocument: a formula and its value are attributes of the cell.
+            b"table-cell" if has(b":formula=") && !has(b":value-type=") => self.count += 1,
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, name: &[u8]) {
+        if name == b"c" && self.has_formula && !self.has_value {
+            self.count += 1;
+            if self.count == 1 {
+                self.first.clone_from(&self.address);
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ fn plain(name: &str) -> String {
 /// Reads the sheet that `options.array` names, or the first one that looks like a table.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
-    let mut workbook = Workbook::open(input, &findings)?;
+    let mut workbook = Workbook::open(input, &mut findings)?;
     let names = workbook.sheets();
     let (name, extent) = chosen(&mut workbook, &names, options, &mut findings)?;
     let text = workbook.text(&name, extent, &findings)?;
@@ -121,7 +121,7 @@ enum Workbook {
 
 impl Workbook {
     /// Measures the members and opens what calamine needs of them.
-    fn open(input: &Input, findings: &Findings) -> Result<Self, ReadError> {
+    fn open(input: &Input, findings: &mut Findings) -> Result<Self, ReadError> {
         let members = zip::members(&input.bytes, findings)?;
         let has = |name: &str| members.iter().any(|member| plain(&member.name) == name);
         if has("xl/workbook.bin") {
@@ -249,7 +249,11 @@ fn damaged(error: impl std::fmt::Display, findings: &Findings) -> ReadError {
 }
 
 /// The members that calamine reads, once each of them is known to be harmless.
-fn measured(input: &Input, members: &[Member], findings: &Findings) -> Result<Vec<u8>, ReadError> {
+fn measured(
+    input: &Input,
+    members: &[Member],
+    findings: &mut Findings,
+) -> Result<Vec<u8>, ReadError> {
     let n_bytes = input.bytes.len();
     // All of them pass by in small pieces; what is held has less room.
     let mut room = n_bytes.saturating_mul(50).saturating_add(64 << 20);
@@ -302,17 +306,39 @@ fn measure(
     limit: u64,
     mut measure: Measure,
     input: &Input,
-    findings: &Findings,
+    findings: &mut Findings,
 ) -> Result<(u64, u32), ReadError> {
-    let refuse = |(found, expected): Refusal| {
-        let field = format!("member {}", quoted(&member.name));
+    let field = format!("member {}", quoted(&member.name));
+    let refuse = |(found, expected): Refusal, findings: &Findings| {
         findings.refusal(FilePlace::File, &field, found, expected)
     };
     let unpacked = member.unpack_into(&input.bytes, limit, &mut measure, findings);
     // What was found says more than that unpacking stopped.
     if let Some(refusal) = measure.refusal.take() {
-        return Err(refuse(refusal));
+        return Err(refuse(refusal, findings));
     }
     let size = unpacked?;
-    Ok((size, measure.finish().map_err(refuse)?))
+    let formulas = &measure.formulas;
+    if formulas.count > 0 {
+        let first = match formulas.first.as_str() {
+            "" => String::new(),
+            address => format!(", the first in {address}"),
+        };
+        let found = format!("{} formulas without a value{first}", formulas.count);
+        let assumed =
+            "their cells were taken as empty; let a spreadsheet program open and save the file";
+        findings.breach(
+            FilePlace::File,
+            &field,
+            found,
+            "values beside formulas",
+            assumed,
+        )?;
+    }
+    Ok((
+        size,
+        measure
+            .finish()
+            .map_err(|refusal| refuse(refusal, findings))?,
+    ))
 }
