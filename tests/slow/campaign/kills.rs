@@ -129,10 +129,12 @@ fn kill_one(attack: &mut Attack, deed: &str, path: &Path) -> Result<u64, String>
     let before = done(folder);
     let mut child = start(deed, path)?;
     let begun = Instant::now();
-    while done(folder) <= before && begun.elapsed() < PATIENCE {
+    // The number that ended the wait: by a second look the next one may be half written.
+    let mut finished = before;
+    while finished <= before && begun.elapsed() < PATIENCE {
         sleep(Duration::from_micros(200));
+        finished = done(folder);
     }
-    let finished = done(folder);
     sleep(Duration::from_micros(attack.below(20_000) as u64));
     child.kill().map_err(|e| e.to_string())?;
     child.wait().map_err(|e| e.to_string())?;
