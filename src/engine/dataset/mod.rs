@@ -358,11 +358,18 @@ impl Dataset {
 
     /// The samples at these positions with class and group alone, enough to split them: their one feature is 0.
     pub(crate) fn labels_of(&self, samples: &[usize]) -> Result<Self, DatasetError> {
-        let all = &self.parts;
-        let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
         Self::new(DatasetParts {
             values: vec![0.0; samples.len()],
             feature_names: vec![String::new()],
+            ..self.labels_at(samples)
+        })
+    }
+
+    /// Class, group and origin of the samples at these positions, without features.
+    fn labels_at(&self, samples: &[usize]) -> DatasetParts {
+        let all = &self.parts;
+        let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
+        DatasetParts {
             class_names: all.class_names.clone(),
             classes: pick(&self.classes),
             group_names: all.group_names.clone(),
@@ -371,7 +378,7 @@ impl Dataset {
             sources: all.sources.clone(),
             origins: samples.iter().map(|s| all.origins.of(*s)).collect(),
             ..DatasetParts::default()
-        })
+        }
     }
 
     fn gathered(&self, samples: &[usize], mut list: FeatureList) -> Result<Self, DatasetError> {
@@ -382,7 +389,6 @@ impl Dataset {
                 n_samples: self.n_samples(),
             });
         }
-        let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
         for sample in samples {
             list.push(&self.sample(*sample))
                 .map_err(DatasetError::not_stored)?;
@@ -394,15 +400,9 @@ impl Dataset {
             feature_names: all.feature_names.clone(),
             layout: all.layout,
             feature_groups: all.feature_groups.clone(),
-            class_names: all.class_names.clone(),
-            classes: pick(&self.classes),
-            group_names: all.group_names.clone(),
-            groups: all.groups.as_deref().map(pick),
-            groups_are_files: all.groups_are_files,
-            sources: all.sources.clone(),
             source_starts: all.source_starts.clone(),
             row_times_s: all.row_times_s.clone(),
-            origins: samples.iter().map(|s| all.origins.of(*s)).collect(),
+            ..self.labels_at(samples)
         })
     }
 }
