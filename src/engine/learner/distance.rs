@@ -21,6 +21,8 @@ const LARGEST_NOISE: f64 = 1e-10;
 /// Rounding of a kernel value or of an element of Tk, in units of ε of its terms.
 const ROUNDING: f64 = 4.0;
 
+/// T is found for blocks of at least one sample for so many kept ones.
+const FEWEST_FOR_ROOT: usize = 2;
 /// Rows of the triangle T that are multiplied together.
 const TRIANGLE_PANEL: usize = 24;
 /// Up to so many terms a product adds up one after the other.
@@ -77,19 +79,27 @@ impl SpanRoot {
     /// The factor from the last row up, so that T is a lower triangle.
     fn of(inverse: &Matrix, own: &[f64]) -> Option<Self> {
         let n = inverse.rows();
-        let turned = Matrix::from_fn(n, n, |i, j| inverse[(n - 1 - i, n - 1 - j)]);
+        let mut turned = Matrix::zeros(n, n);
+        for j in 0..n {
+            let values = inverse.col(n - 1 - j).iter().rev();
+            let pairs = turned.col_mut(j).iter_mut().zip(values);
+            pairs.for_each(|(target, value)| *target = *value);
+        }
         let mut factor = Cholesky::default();
         factor.factor(turned.view()).ok()?;
         let lower = factor.lower();
-        let rows = Matrix::from_fn(n, n, |i, j| match i <= j {
-            true => lower.at(n - 1 - i, n - 1 - j),
-            false => 0.0,
-        });
-        let reach = |j: usize| -> f64 {
-            let pairs = rows.col(j).iter().zip(own);
-            pairs.map(|(value, own)| value.abs() * own.sqrt()).sum()
-        };
-        let reach = (0..n).map(reach).collect();
+        let roots: Vec<f64> = own.iter().map(|own| own.sqrt()).collect();
+        let (mut rows, mut reach) = (turned, Vec::with_capacity(n));
+        for j in 0..n {
+            let (row, rest) = rows.col_mut(j).split_at_mut(j + 1);
+            let values = lower.col(n - 1 - j)[n - 1 - j..].iter().rev();
+            row.iter_mut()
+                .zip(values)
+                .for_each(|(t, value)| *t = *value);
+            rest.fill(0.0);
+            let pairs = row.iter().zip(&roots);
+            reach.push(pairs.map(|(value, root)| value.abs() * root).sum());
+        }
         Some(Self { rows, reach })
     }
 
@@ -164,13 +174,7 @@ impl DistanceWork {
         });
     }
 
-    /// Distances of the doubtful samples from Tk.
-    fn settle(&mut self, own: &[f64], distances: &mut [f64]) {
-        self.distances.clear();
-        Span::distances(&self.lengths, &self.lengths, own, &mut self.distances);
-        self.take(distances);
-    }
-
+    /// The doubtful samples take their new distances.
     fn take(&self, distances: &mut [f64]) {
         for &i in &self.doubtful {
             distances[i] = self.distances[i];
@@ -183,8 +187,22 @@ impl Dictionary {
     /// `weight`. What is said of a sample does not depend on those beside it: where one is doubtful, the block is
     /// computed anew as a whole.
     pub(super) fn settle_distances(&self, block: &Samples, weight: f64, view: &mut BlockView) {
-        self.measure_distances(block, view);
+        let work = &mut view.distance;
+        work.weight = weight;
+        work.doubtful.clear();
+        let signals = (0..block.len()).filter(|&i| !block.is_zero(i));
+        work.doubtful.extend(signals);
         let Some(span) = &self.span else {
+            view.distances.clear();
+            return;
+        };
+        // T is half of P, but has to be found first; of a large one the zeros are multiplied too.
+        let is_short = FEWEST_FOR_ROOT * block.len() < span.len() || span.len() > LONGEST_CHAIN;
+        if is_short && self.product_settles(span, block, view) {
+            return;
+        }
+        let Some(root) = span.root(self.kept.self_kernel()) else {
+            self.measure_distances(block, view);
             return;
         };
         let BlockView {
@@ -194,23 +212,14 @@ impl Dictionary {
             ..
         } = view;
         let own = block.self_kernel();
-        work.weight = weight;
-        work.doubtful.clear();
-        let signals = (0..block.len()).filter(|&i| !block.is_zero(i));
-        work.doubtful.extend(signals);
-        let inverse = span.inverse();
-        weigh(kernel_rows, |j| inverse[(j, j)].sqrt(), &mut work.weights);
-        work.retain(distances, own, |weight, _| {
-            noise_of_product(weight, inverse.rows())
-        });
-        if work.doubtful.is_empty() {
-            return;
-        }
-        let Some(root) = span.root(self.kept.self_kernel()) else {
-            return;
-        };
         root.lengths(kernel_rows, &mut work.lengths);
-        work.settle(own, distances);
+        work.distances.clear();
+        Span::distances(&work.lengths, &work.lengths, own, &mut work.distances);
+        if is_short {
+            work.take(distances);
+        } else {
+            std::mem::swap(distances, &mut work.distances);
+        }
         weigh(&work.lengths, |j| root.reach[j], &mut work.weights);
         work.retain(distances, own, SpanRoot::noise);
         if work.doubtful.is_empty() {
@@ -229,6 +238,17 @@ impl Dictionary {
             halves,
         );
         work.take(distances);
+    }
+
+    /// Distances from kᵀPk, and whether rounding of none of them could be seen.
+    fn product_settles(&self, span: &Span, block: &Samples, view: &mut BlockView) -> bool {
+        self.measure_distances(block, view);
+        let (inverse, work) = (span.inverse(), &mut view.distance);
+        let weight = |j: usize| inverse[(j, j)].sqrt();
+        weigh(&view.kernel_rows, weight, &mut work.weights);
+        let noise = |weight: f64, _| noise_of_product(weight, inverse.rows());
+        work.retain(&view.distances, block.self_kernel(), noise);
+        work.doubtful.is_empty()
     }
 }
 
