@@ -102,6 +102,85 @@ impl BaselineResult {
     }
 }
 
+/// What features are z-scored by.
+struct ZScores {
+    mean: Vec<f64>,
+    /// 1/standard deviation, 0 of a feature without one.
+    scale: Vec<f64>,
+}
+
+impl ZScores {
+    /// Of some columns of `values`.
+    fn of(values: Columns<'_>, samples: &[usize]) -> Self {
+        let n = samples.len().max(1) as f64;
+        let mut mean = vec![0.0; values.n_features()];
+        for &sample in samples {
+            let column = values.column(sample);
+            let pairs = mean.iter_mut().zip(&*column);
+            pairs.for_each(|(mean, x)| *mean += x / n);
+        }
+        let mut scale = vec![0.0; values.n_features()];
+        for &sample in samples {
+            let column = values.column(sample);
+            for ((square, x), mean) in scale.iter_mut().zip(&*column).zip(&mean) {
+                *square += (x - mean) * (x - mean) / n;
+            }
+        }
+        for scale in &mut scale {
+            let width = scale.sqrt();
+            let varies = width.is_finite() && width > 1e-12;
+            *scale = if varies { 1.0 / width } else { 0.0 };
+        }
+        Self { mean, scale }
+    }
+
+    /// `scored` ← a column.
+    fn read(&self, values: Columns<'_>, sample: usize, scored: &mut [f64]) {
+        values.read(sample, scored);
+        for ((x, mean), scale) in scored.iter_mut().zip(&self.mean).zip(&self.scale) {
+            let z = (*x - mean) * scale;
+            *x = if z.is_finite() { z } else { 0.0 };
+        }
+    }
+}
+
+/// The class whose mean is nearest to every test sample, features z-scored on the training samples; their columns are
+/// read three times, and not held.
+pub(crate) fn nearest_mean(
+    values: Columns<'_>,
+    train: &[usize],
+    test: &[usize],
+    classes: &[usize],
+    n_classes: usize,
+    stop: StopSignal<'_>,
+) -> Result<Vec<usize>, LearnError> {
+    let scores = ZScores::of(values, train);
+    stop.check()?;
+    let mut counts = vec![0.0; n_classes];
+    train.iter().for_each(|s| counts[classes[*s]] += 1.0);
+    let mut means = Matrix::zeros(values.n_features(), n_classes);
+    let mut z = vec![0.0; values.n_features()];
+    for &sample in train {
+        scores.read(values, sample, &mut z);
+        let class = classes[sample];
+        let pairs = means.col_mut(class).iter_mut().zip(&z);
+        pairs.for_each(|(mean, x)| *mean += x / counts[class]);
+    }
+    let mut decided = Vec::with_capacity(test.len());
+    for &sample in test {
+        stop.check()?;
+        scores.read(values, sample, &mut z);
+        let score = |class: usize| match counts[class] > 0.0 {
+            true => -squared_distance(&z, means.col(class)),
+            false => f64::NEG_INFINITY,
+        };
+        decided.push(largest_place(
+            &(0..n_classes).map(score).collect::<Vec<f64>>(),
+        ));
+    }
+    Ok(decided)
+}
+
 impl BaselineData {
     /// Of columns of `values` by their places; `classes` holds the class of every column.
     pub fn new<'d>(
@@ -112,37 +191,11 @@ impl BaselineData {
         n_classes: usize,
     ) -> Self {
         let values = values.into();
-        let n = train.len().max(1) as f64;
-        let n_features = values.n_features();
-        let (mut mean, mut sd) = (vec![0.0; n_features], vec![0.0; n_features]);
-        for &sample in train {
-            let column = values.column(sample);
-            let pairs = mean.iter_mut().zip(&*column);
-            pairs.for_each(|(mean, x)| *mean += x / n);
-        }
-        for &sample in train {
-            let column = values.column(sample);
-            for ((sd, x), mean) in sd.iter_mut().zip(&*column).zip(&mean) {
-                *sd += (x - mean) * (x - mean) / n;
-            }
-        }
-        for sd in &mut sd {
-            let width = sd.sqrt();
-            *sd = if width.is_finite() && width > 1e-12 {
-                1.0 / width
-            } else {
-                0.0
-            };
-        }
+        let scores = ZScores::of(values, train);
         let scored = |samples: &[usize]| {
-            let mut scored = Matrix::zeros(n_features, samples.len());
+            let mut scored = Matrix::zeros(values.n_features(), samples.len());
             for (j, sample) in samples.iter().enumerate() {
-                let column = scored.col_mut(j);
-                values.read(*sample, column);
-                for ((x, mean), sd) in column.iter_mut().zip(&mean).zip(&sd) {
-                    let z = (*x - mean) * sd;
-                    *x = if z.is_finite() { z } else { 0.0 };
-                }
+                scores.read(values, *sample, scored.col_mut(j));
             }
             scored
         };
@@ -154,8 +207,8 @@ impl BaselineData {
         }
     }
 
-    /// The class that a baseline other than [`Baseline::Chance`] and [`Baseline::RidgeOnKept`] gives every test
-    /// sample; none where there are more samples or features than it can take.
+    /// The class that one of [`Baseline::ON_REQUEST`] gives every test sample; none of the others, and where there are
+    /// more samples or features than it can take.
     pub fn decide(
         &self,
         baseline: Baseline,
@@ -163,7 +216,6 @@ impl BaselineData {
     ) -> Result<Option<Vec<usize>>, LearnError> {
         let n = self.train.cols();
         Ok(match baseline {
-            Baseline::NearestMean => Some(self.nearest_mean()),
             Baseline::NearestNeighbours if n <= MOST_COMPARED => {
                 Some(self.nearest_neighbours(stop)?)
             }
@@ -189,18 +241,6 @@ impl BaselineData {
             pairs.for_each(|(mean, x)| *mean += x / counts[class]);
         }
         means
-    }
-
-    fn nearest_mean(&self) -> Vec<usize> {
-        let (means, counts) = (self.means(), self.counts());
-        let decide = |j: usize| {
-            let score = |class: usize| match counts[class] > 0.0 {
-                true => -squared_distance(self.test.col(j), means.col(class)),
-                false => f64::NEG_INFINITY,
-            };
-            largest_place(&(0..self.n_classes).map(score).collect::<Vec<f64>>())
-        };
-        (0..self.test.cols()).map(decide).collect()
     }
 
     fn nearest_neighbours(&self, stop: StopSignal<'_>) -> Result<Vec<usize>, LearnError> {
@@ -564,4 +604,26 @@ fn median_of_columns(samples: &Matrix) -> f64 {
     distances.sort_unstable_by(f64::total_cmp);
     let median = distances.get(distances.len() / 2).copied().unwrap_or(1.0);
     if median > 0.0 { median } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_mean_is_found_in_units_of_standard_deviations() {
+        // The first feature is large and says nothing, the second is small and tells the classes; the third is constant.
+        let values = Matrix::from_fn(3, 40, |i, j| match i {
+            0 => 1e6 * (((j * 7) % 10) as f64),
+            1 => (j % 2) as f64 + 0.1 * ((j * 3) % 4) as f64,
+            _ => 5.0,
+        });
+        let classes: Vec<usize> = (0..40).map(|j| j % 2).collect();
+        let (train, test): (Vec<usize>, Vec<usize>) = (0..40).partition(|j| j % 4 < 2);
+        let view = values.view().into();
+        // A third class has no samples.
+        let found = nearest_mean(view, &train, &test, &classes, 3, StopSignal::default());
+        let expected: Vec<usize> = test.iter().map(|j| j % 2).collect();
+        assert_eq!(found.expect("sound samples"), expected);
+    }
 }

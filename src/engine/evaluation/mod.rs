@@ -17,7 +17,7 @@ mod scores;
 mod watch;
 
 pub use baseline::{Baseline, BaselineData, BaselineResult};
-pub(crate) use baseline::{chance, ridge_on_kept};
+pub(crate) use baseline::{chance, nearest_mean, ridge_on_kept};
 pub use calibration::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_CALIBRATION_SAMPLES,
     FEWEST_SEGMENTS, FeatureFacts, RecordingFacts, Strangeness, prediction_set,

@@ -15,7 +15,7 @@ use super::{News, PartContext, PartRun, Phase, SLICE};
 use crate::dataset::Zeroing;
 use crate::evaluation::{
     Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, chance,
-    ridge_on_kept,
+    nearest_mean, ridge_on_kept,
 };
 use crate::learner::{LearnError, Learner};
 use crate::records::counted;
@@ -62,6 +62,10 @@ impl PartRun {
                 > MOST_BASELINE_VALUES =>
             {
                 Ok(None)
+            }
+            (Baseline::NearestMean, _) => {
+                let (classes, n_classes) = (dataset.classes(), dataset.n_classes());
+                nearest_mean(view, train, test, classes, n_classes, around.stop).map(Some)
             }
             _ => BaselineData::new(view, train, test, dataset.classes(), dataset.n_classes())
                 .decide(baseline, around.stop),
