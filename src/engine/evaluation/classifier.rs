@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::dataset::Columns;
 use crate::learner::{
-    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Distances, Gate, Head,
-    LearnError, Learner, LearnerSettings, OnlineLogit, PairSolutions, Readout, Samples, SecondLook,
-    SparseCoder, StopSignal, block_size,
+    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Distances, FEWEST_CLASSES, Gate,
+    Head, LearnError, Learner, LearnerSettings, OnlineLogit, PairSolutions, Readout, Samples,
+    SecondLook, SparseCoder, StopSignal, block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
-/// Most samples that are classified together: large enough for the matrix product, small
-/// enough that the kernel values of all classes stay in the cache.
-const LARGEST_TILE: usize = 128;
+/// Most samples that are classified together: large enough for the matrix product, whose widest
+/// kernels take 48 rows, small enough that the kernel values of all classes stay in the cache.
+const LARGEST_TILE: usize = 144;
 /// Samples of a group whose results do not depend on each other: whole vectors of every kind of processor.
 const GROUP: usize = 16;
 /// The smallest unit of margins.
@@ -39,6 +39,8 @@ pub struct ClassifierWork {
     pub(super) layer: Matrix,
     /// What is known of the first tiles of the samples asked for next.
     memory: Vec<BlockMemory>,
+    /// Whether `tile` is one of those.
+    remembers: bool,
 }
 
 impl ClassifierWork {
@@ -62,9 +64,11 @@ impl ClassifierWork {
         let Some(mut memory) = self.memory.get_mut(number).map(std::mem::take) else {
             return look(self);
         };
-        memory.exchange(&mut self.scores);
+        memory.exchange(&mut self.scores, &mut self.tile);
+        self.remembers = true;
         let seen = look(self);
-        memory.exchange(&mut self.scores);
+        self.remembers = false;
+        memory.exchange(&mut self.scores, &mut self.tile);
         self.memory[number] = memory;
         seen
     }
@@ -177,6 +181,7 @@ impl<'a> Classifier<'a> {
             tile: Samples::new(n_features, self.tile()),
             layer: Matrix::default(),
             memory: Vec::new(),
+            remembers: false,
         }
     }
 
@@ -189,8 +194,12 @@ impl<'a> Classifier<'a> {
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), LearnError> {
         let data = data.into();
+        let wants_best = self.wants_best_alone();
         for (number, part) in index.chunks(self.tile()).enumerate() {
-            work.look(number, |work| self.score(data, part, work))?;
+            work.look(number, |work| match wants_best {
+                true => self.see_best(data, part, work),
+                false => self.score(data, part, work),
+            })?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
         }
         Ok(())
@@ -305,6 +314,42 @@ impl<'a> Classifier<'a> {
         self.apply_head(self.settings.head, work)
     }
 
+    /// Whether nothing but the two best classes of the decision is part of a verdict.
+    fn wants_best_alone(&self) -> bool {
+        self.decision.is_by_residual()
+            && self.settings.head.is_none()
+            && self.gate.is_none()
+            && self.n_classes() >= FEWEST_CLASSES
+    }
+
+    /// Scores of a tile that are true for the two best classes of each sample.
+    fn see_best(
+        &self,
+        data: Columns<'_>,
+        part: &[usize],
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
+        self.load(data, part, work)?;
+        let dictionary = |class: usize| self.dictionaries[class];
+        let ClassifierWork { scores, tile, .. } = work;
+        scores.see_best(tile, self.decision, self.stop, dictionary)
+    }
+
+    fn load(
+        &self,
+        data: Columns<'_>,
+        part: &[usize],
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
+        if !work.remembers || work.tile.index() != part {
+            work.tile.load(&self.settings.kernel, data, part)?;
+            if work.remembers {
+                work.tile.turn();
+            }
+        }
+        Ok(())
+    }
+
     /// Loads a tile; every class looks at it, and the decision scores what they see.
     pub(super) fn see(
         &self,
@@ -312,7 +357,7 @@ impl<'a> Classifier<'a> {
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
-        work.tile.load(&self.settings.kernel, data, part)?;
+        self.load(data, part, work)?;
         let circumstances = Circumstances {
             distances: match self.decision {
                 Decision::OnlineLogit(logit) => Distances::ToDecide(logit.theta[1]),
@@ -455,7 +500,7 @@ pub(super) fn verdict(scores: &[f64]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::{Progress, SampleStream, StepReport, Supply, start_learner};
+    use crate::learner::{Kernel, Progress, SampleStream, StepReport, Supply, start_learner};
 
     /// Scores and residuals of the samples asked for, bit for bit.
     fn each(classifier: &Classifier<'_>, data: View<'_>, index: &[usize]) -> Vec<Vec<u64>> {
@@ -509,6 +554,52 @@ mod tests {
                     .flat_map(|part| each(&classifier, samples.view(), part))
                     .collect();
                 assert_eq!(apart, together, "{n_features} features, {at} at a time");
+            }
+        }
+    }
+
+    #[test]
+    fn verdicts_by_residual_are_those_of_all_classes() {
+        let n_classes = 6;
+        // One sample is nothing but zeros.
+        let samples = Matrix::from_fn(40, 240, |i, j| match j {
+            30 => 0.0,
+            _ => ((i * 7 + j * 13) as f64).sin() + 0.5 * ((j % n_classes * 40 + i) as f64).cos(),
+        });
+        let orders = (0..n_classes).map(|class| (class..240).step_by(n_classes).collect());
+        let orders: Vec<Vec<usize>> = orders.collect();
+        let index: Vec<usize> = (0..240).collect();
+        for (calibration, n_atoms) in [(0.0, 8), (0.3, 8), (0.0, 1), (0.0, 30)] {
+            let settings = LearnerSettings {
+                kernel: Kernel::Polynomial {
+                    degree: 2,
+                    offset: 1.0,
+                },
+                budget: 34,
+                n_atoms,
+                sparsity: 3.min(n_atoms),
+                calibration,
+                ..LearnerSettings::evidence_preserving()
+            };
+            let supply = Supply::Proportional;
+            let mut stream = SampleStream::new(samples.view(), orders.clone(), supply);
+            let started = start_learner(&settings, &mut stream, 1);
+            let (mut learner, _) = started.expect("sound settings");
+            for round in 0..8 {
+                let classifier = Classifier::of(learner.as_ref());
+                assert!(classifier.wants_best_alone());
+                let (mut work, mut verdicts) = (classifier.work(), Vec::new());
+                let seen = classifier.classify(samples.view(), &index, &mut work, &mut verdicts);
+                seen.expect("sound samples");
+                let mut expected = Vec::new();
+                let told = |found: HeadScores<'_>| expected.push(found.verdict());
+                let seen =
+                    classifier.compare_heads(samples.view(), &index, &[None], &mut work, told);
+                seen.expect("sound samples");
+                assert_eq!(verdicts, expected, "round {round}");
+                let progress = Progress { round, n_rounds: 8 };
+                let learned = learner.step(progress, &mut stream, &mut StepReport::default());
+                learned.expect("sound samples");
             }
         }
     }

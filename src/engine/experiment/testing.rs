@@ -85,7 +85,9 @@ impl TestMemory {
     pub(super) fn make_room(&mut self, n_samples: usize, classifier: &Classifier<'_>) {
         let n_kept: usize = classifier.dictionaries().map(Dictionary::n_kept).sum();
         let tile = classifier.tile();
-        let tile_bytes = (tile * n_kept * size_of::<f64>()).max(1) as u64;
+        let features = classifier.dictionaries().next();
+        let n_features = features.map_or(0, |dictionary| dictionary.kept.n_features());
+        let tile_bytes = (tile * (n_kept + 2 * n_features) * size_of::<f64>()).max(1) as u64;
         let wanted = n_samples.div_ceil(tile) as u64 * tile_bytes;
         let n_tiles = (self.reservation.ask(wanted) / tile_bytes) as usize;
         self.tiles.resize_with(n_tiles, BlockMemory::default);

@@ -1,4 +1,4 @@
-//! Kernel values of a block of samples that is looked at again and again while dictionaries change:
+//! A block of samples that is looked at again and again while dictionaries change: its features are gathered once, and
 //! only samples that were kept since the last look are compared with it.
 
 use std::collections::HashMap;
@@ -9,16 +9,19 @@ use super::kernel::Kernel;
 use super::samples::Samples;
 use super::scoring::BlockScores;
 
-/// Kernel values of one block with the kept samples of every class, as they were at the last look.
+/// One block, and its kernel values with the kept samples of every class, as they were at the last look.
 /// Valid for the same samples and kernel; kept samples are known by their place in the data set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockMemory {
+    block: Option<Samples>,
     classes: Vec<(Matrix, Option<Vec<usize>>)>,
 }
 
 impl BlockMemory {
-    /// Exchanges what is known of the block with what `scores` holds: before it looks, and after.
-    pub(crate) fn exchange(&mut self, scores: &mut BlockScores) {
+    /// Exchanges what is known of the block with what `scores` and `block` hold: before it is looked at, and after.
+    pub(crate) fn exchange(&mut self, scores: &mut BlockScores, block: &mut Samples) {
+        let own = || Samples::new(block.n_features(), 0);
+        std::mem::swap(self.block.get_or_insert_with(own), block);
         let unknown = || (Matrix::default(), Some(Vec::new()));
         self.classes.resize_with(scores.views.len(), unknown);
         for ((rows, known), view) in self.classes.iter_mut().zip(&mut scores.views) {
@@ -41,8 +44,11 @@ impl BlockMemory {
 pub(super) struct Renewal {
     /// Columns that cannot stay where they are, by their sample.
     displaced: HashMap<usize, usize>,
-    /// Where columns come from and where they go.
+    /// Where columns come from and where they go. Of those at the front, so many, the place where they go is the origin
+    /// of another one.
     moved: Vec<(usize, usize)>,
+    n_crossing: usize,
+    is_origin: Vec<bool>,
     /// Places of samples that were not known.
     joined: Vec<usize>,
     samples: Option<Samples>,
@@ -59,6 +65,7 @@ impl Renewal {
         self.displaced.reserve(n_kept);
         self.moved.reserve(n_kept);
         self.joined.reserve(n_kept);
+        self.is_origin.reserve(n_kept);
         self.compared
             .iter_mut()
             .for_each(|list| list.reserve(n_kept));
@@ -94,14 +101,19 @@ impl Renewal {
     /// The columns of samples that stay go where these are now.
     fn move_columns(&mut self, known: &[usize], kept: &Samples, rows: &mut Matrix) {
         self.compare(known, kept.index());
-        self.values.reshape(rows.rows(), self.moved.len());
-        for (k, (from, _)) in self.moved.iter().enumerate() {
+        let (crossing, straight) = self.moved.split_at(self.n_crossing);
+        self.values.reshape(rows.rows(), crossing.len());
+        for (k, (from, _)) in crossing.iter().enumerate() {
             self.values.col_mut(k).copy_from_slice(rows.col(*from));
         }
-        rows.resize(rows.rows(), kept.len());
-        for (k, (_, to)) in self.moved.iter().enumerate() {
+        rows.resize(rows.rows(), kept.len().max(known.len()));
+        for (from, to) in straight {
+            rows.copy_col(*from, *to);
+        }
+        for (k, (_, to)) in crossing.iter().enumerate() {
             rows.col_mut(*to).copy_from_slice(self.values.col(k));
         }
+        rows.resize(rows.rows(), kept.len());
     }
 
     /// Then those of samples that joined are computed.
@@ -182,6 +194,18 @@ impl Renewal {
             match self.displaced.get(sample) {
                 Some(&from) => self.moved.push((from, place)),
                 None => self.joined.push(place),
+            }
+        }
+        self.is_origin.clear();
+        self.is_origin.resize(known.len().max(kept.len()), false);
+        for (from, _) in &self.moved {
+            self.is_origin[*from] = true;
+        }
+        self.n_crossing = 0;
+        for k in 0..self.moved.len() {
+            if self.is_origin[self.moved[k].1] {
+                self.moved.swap(k, self.n_crossing);
+                self.n_crossing += 1;
             }
         }
     }

@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Matrix, Write, product};
+use crate::math::{Matrix, streamed_product};
 
 use super::block_memory::Renewal;
 use super::distance::DistanceWork;
 use super::kernel::Kernel;
 use super::report::TimeSpent;
 use super::samples::Samples;
+use super::shortlist::ResidualFloor;
 use super::span::Span;
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
@@ -42,6 +43,8 @@ pub(super) struct BlockView {
     renewal: Renewal,
     /// h = U k, column per sample.
     pub(super) inner_products: Matrix,
+    /// Scratch for h.
+    sums: Matrix,
     /// r² of each.
     pub(super) residuals: Vec<f64>,
     /// Squared distance of each to the span of the kept samples.
@@ -52,6 +55,9 @@ pub(super) struct BlockView {
     /// The sparse codes.
     pub(super) codes: SparseCodes,
     pub(super) coder: SparseCoder,
+    /// What the codes leave at least, and which samples are to be coded, where only the best classes matter.
+    pub(super) floor: ResidualFloor,
+    pub(super) is_coded: Vec<bool>,
     /// Time spent looking.
     pub(super) time: TimeSpent,
 }
@@ -77,12 +83,11 @@ impl Dictionary {
                     .renew(&self.kernel, block, &self.kept, rows, known);
             }
         }
-        view.inner_products.reshape(self.n_atoms(), block.len());
-        product(
-            view.inner_products.view_mut(),
-            Write::Replace,
+        streamed_product(
+            &mut view.inner_products,
             self.coefficients.view(),
-            view.kernel_rows.view().t(),
+            view.kernel_rows.view(),
+            &mut view.sums,
         );
     }
 

@@ -162,6 +162,9 @@ pub enum KernelError {
 /// cancellation in ‖x‖² + ‖y‖² − 2xᵀy, they are taken from the differences instead.
 const CANCELLATION_LIMIT: f64 = 1e-12;
 
+/// Columns of inner products of many samples that are multiplied together.
+const PANEL: usize = 192;
+
 /// Up to so many samples their inner products are taken without preparing a large product.
 const FEW: usize = 32;
 
@@ -265,7 +268,7 @@ impl Kernel {
             _ => product(
                 values.view_mut(),
                 Write::Replace,
-                rows.matrix().view().t(),
+                rows.rows(),
                 columns.matrix().view(),
             ),
         }
@@ -295,8 +298,13 @@ impl Kernel {
 
     /// `values` ← k of samples among each other, symmetric to the last bit.
     pub fn gram(&self, samples: &Samples, values: &mut Matrix) {
-        if samples.len() > FEW || self.radial() == Some(Radial::Laplacian) {
+        let is_known = samples.products_with(samples).is_some();
+        if self.radial() == Some(Radial::Laplacian) || is_known && samples.len() > FEW {
             self.block(samples, samples, values);
+            values.symmetrise();
+        } else if samples.len() > FEW {
+            inner_products_by_panels(samples.matrix(), values);
+            self.take_inner_products(samples, samples, values);
             values.symmetrise();
         } else {
             inner_products(values, samples.matrix().view());
@@ -339,6 +347,22 @@ impl Kernel {
             } => (-manhattan_distance(x, y) / width).exp(),
         }
     }
+}
+
+/// Inner products of columns among each other: only those above the diagonal, and some below it, are multiplied.
+fn inner_products_by_panels(columns: &Matrix, values: &mut Matrix) {
+    let n = columns.cols();
+    values.reshape(n, n);
+    for first in (0..n).step_by(PANEL) {
+        let count = PANEL.min(n - first);
+        product(
+            values.block_mut(0, first + count, first, count),
+            Write::Replace,
+            columns.cols_view(0, first + count).t(),
+            columns.cols_view(first, count),
+        );
+    }
+    values.mirror_upper();
 }
 
 /// x^n by repeated multiplication, so that blocks and single values agree to the last bit.
@@ -458,6 +482,28 @@ mod tests {
                             error <= 1e-11 * single.abs().max(1e-300),
                             "{kernel:?} shifted {shift}: {} against {single}",
                             values[(i, j)]
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn samples_among_each_other_are_a_symmetric_block() {
+        for kernel in KERNELS {
+            for n in [3, 40, 450] {
+                let samples = samples(&kernel, n, 0.0);
+                let (mut gram, mut block) = (Matrix::default(), Matrix::default());
+                kernel.gram(&samples, &mut gram);
+                kernel.block(&samples, &samples, &mut block);
+                for j in 0..n {
+                    for i in 0..n {
+                        assert_eq!(gram[(i, j)].to_bits(), gram[(j, i)].to_bits());
+                        let error = (gram[(i, j)] - block[(i, j)]).abs();
+                        assert!(
+                            error <= 1e-11 * block[(i, j)].abs().max(1e-300),
+                            "{kernel:?}"
                         );
                     }
                 }

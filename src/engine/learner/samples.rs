@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Columns, InnerProducts};
-use crate::math::{Matrix, squared_norm};
+use crate::math::{Matrix, View, squared_norm};
 
 use super::error::LearnError;
 use super::kernel::Kernel;
@@ -27,6 +27,10 @@ pub struct Samples {
     /// Where inner products of these samples are looked up, if all of them are known there.
     #[serde(skip)]
     products: Option<Arc<InnerProducts>>,
+    /// The features once more, a row per sample, for a block that is compared again and again: products take its rows
+    /// as they are.
+    #[serde(skip)]
+    turned: Option<Matrix>,
 }
 
 impl Samples {
@@ -40,6 +44,7 @@ impl Samples {
             self_kernel: Vec::with_capacity(capacity),
             auxiliary: Vec::with_capacity(capacity),
             products: None,
+            turned: None,
         }
     }
 
@@ -66,6 +71,20 @@ impl Samples {
     /// All features, one column per sample.
     pub fn matrix(&self) -> &Matrix {
         &self.features
+    }
+
+    /// All features, one row per sample.
+    pub(super) fn rows(&self) -> View<'_> {
+        match &self.turned {
+            Some(turned) => turned.view(),
+            None => self.features.view().t(),
+        }
+    }
+
+    /// Prepares for many comparisons, until the samples change.
+    pub(crate) fn turn(&mut self) {
+        let turned = self.turned.get_or_insert_default();
+        turned.copy_from(self.features.view().t());
     }
 
     /// Where each sample stands in the data set.
@@ -104,6 +123,7 @@ impl Samples {
     pub fn clear(&mut self) {
         let n_features = self.features.rows();
         self.features.resize(n_features, 0);
+        self.turned = None;
         self.index.clear();
         self.self_kernel.clear();
         self.auxiliary.clear();
@@ -150,6 +170,7 @@ impl Samples {
         read: impl FnOnce(&mut [f64]),
     ) -> Result<(), LearnError> {
         let (n_features, at) = (self.features.rows(), self.len());
+        self.turned = None;
         self.features.resize(n_features, at + 1);
         read(self.features.col_mut(at));
         match own_terms(kernel, index, self.features.col(at)) {
@@ -179,6 +200,7 @@ impl Samples {
 
     fn append(&mut self, index: usize, x: &[f64], self_kernel: f64, auxiliary: f64) {
         let at = self.len();
+        self.turned = None;
         self.features.resize(x.len(), at + 1);
         self.features.col_mut(at).copy_from_slice(x);
         self.index.push(index);
@@ -228,6 +250,7 @@ impl Samples {
 
     /// Exchanges samples `a` and `b`.
     pub fn swap(&mut self, a: usize, b: usize) {
+        self.turned = None;
         self.features.swap_cols(a, b);
         self.index.swap(a, b);
         self.self_kernel.swap(a, b);
@@ -236,6 +259,7 @@ impl Samples {
 
     /// Puts sample `from` in the place of `to`, which is forgotten.
     pub(super) fn move_to(&mut self, from: usize, to: usize) {
+        self.turned = None;
         self.features.copy_col(from, to);
         self.index[to] = self.index[from];
         self.self_kernel[to] = self.self_kernel[from];
@@ -245,6 +269,7 @@ impl Samples {
     /// Forgets all samples from position `n` on.
     pub fn truncate(&mut self, n: usize) {
         let n_features = self.features.rows();
+        self.turned = None;
         self.features.resize(n_features, n);
         self.index.truncate(n);
         self.self_kernel.truncate(n);
@@ -253,7 +278,8 @@ impl Samples {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.features.memory_bytes() + self.index.capacity() * 3 * size_of::<f64>()
+        let turned = self.turned.as_ref().map_or(0, Matrix::memory_bytes);
+        self.features.memory_bytes() + turned + self.index.capacity() * 3 * size_of::<f64>()
     }
 }
 

@@ -134,7 +134,7 @@ impl BlockScores {
     }
 
     /// Residuals and distances of all classes relative to σ.
-    fn gather(&mut self, block: &Samples) {
+    pub(super) fn gather(&mut self, block: &Samples) {
         let n_classes = self.views.len();
         self.residual_shares.reshape(n_classes, block.len());
         self.distance_shares.reshape(n_classes, block.len());

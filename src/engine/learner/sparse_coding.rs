@@ -186,6 +186,8 @@ pub struct SparseCoder {
     error_limit: f64,
     sparsity: usize,
     n_atoms: usize,
+    /// Ψ as it was taken over.
+    source: Matrix,
     /// 1/√Ψ_qq, 0 for atoms without length.
     scales: Vec<f64>,
     /// Squared length of every atom: 1, or 0 for those without.
@@ -230,6 +232,10 @@ impl SparseCoder {
 
     /// Takes over a dictionary given by Ψ = DᵀD.
     pub fn prepare(&mut self, atom_gram: View<'_>) {
+        if self.source.view() == atom_gram {
+            return;
+        }
+        self.source.copy_from(atom_gram);
         let n = atom_gram.rows();
         self.n_atoms = n;
         let largest = (0..n).fold(0.0_f64, |largest, q| largest.max(atom_gram.at(q, q)));
@@ -297,6 +303,25 @@ impl SparseCoder {
                     search.resolve_coefficients(&self.scales);
                     codes.push(search.pairs());
                 }
+            }
+        }
+    }
+
+    /// Puts r² of some columns of `inner_products` into their places among `residuals`.
+    pub(super) fn find_residuals(
+        &mut self,
+        inner_products: &Matrix,
+        self_kernel: &[f64],
+        columns: &[usize],
+        residuals: &mut [f64],
+    ) {
+        for part in columns.chunks(TOGETHER) {
+            for (k, &column) in part.iter().enumerate() {
+                self.begin(k, inner_products.col(column), self_kernel[column]);
+            }
+            self.pursue(part.len());
+            for (search, &column) in self.searches.iter().zip(part) {
+                residuals[column] = search.residual;
             }
         }
     }

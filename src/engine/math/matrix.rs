@@ -91,8 +91,8 @@ impl Matrix {
         if rows > self.stride {
             self.widen_stride(rows);
         }
-        let wanted = self.stride * cols;
-        if self.data.len() < wanted {
+        let (held, wanted) = (self.data.len(), self.stride * cols);
+        if held < wanted {
             self.data.resize(wanted, 0.0);
         }
         if rows > self.rows {
@@ -101,7 +101,8 @@ impl Matrix {
                 self.data[start + self.rows..start + rows].fill(0.0);
             }
         }
-        for j in self.cols..cols {
+        // What was not held before is zero.
+        for j in (self.cols..cols).take_while(|j| j * self.stride < held) {
             let start = j * self.stride;
             self.data[start..start + rows].fill(0.0);
         }
@@ -396,6 +397,16 @@ pub struct View<'a> {
     cols: usize,
     stride: usize,
     transposed: bool,
+}
+
+impl PartialEq for View<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |j: usize| match self.transposed || other.transposed {
+            true => (0..self.rows).all(|i| self.at(i, j) == other.at(i, j)),
+            false => self.col(j) == other.col(j),
+        };
+        (self.rows, self.cols) == (other.rows, other.cols) && (0..self.cols).all(same)
+    }
 }
 
 impl<'a> View<'a> {

@@ -8,6 +8,7 @@ mod precise_product;
 mod product;
 mod random;
 mod small_product;
+mod streamed_product;
 mod symmetric_eigen;
 mod vectorised;
 
@@ -20,6 +21,7 @@ pub use precise_product::{
 pub use product::{Write, columns_stand_alone, product};
 pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_stream, shuffle};
 pub use small_product::{add_symmetric_product, inner_products, small_product};
+pub use streamed_product::streamed_product;
 pub use symmetric_eigen::{NotConverged, SymmetricEigen};
 pub use vectorised::{
     Lanes, TOGETHER, Vectors, WithVectors, add_scaled, dot, exp_in_place, load, manhattan_distance,
