@@ -16,6 +16,8 @@ const CHUNK_BYTES: usize = 1 << 18;
 const PIECE: usize = 4096;
 /// Features stay in memory up to one part in so many of what is free.
 const MEMORY_SHARE: u64 = 4;
+/// Samples that are no farther apart are read together: what lies between them takes less time than another read.
+const NEAR: usize = 4;
 
 /// Features on disk. A file of temporary features is deleted with it.
 #[derive(Debug)]
@@ -242,7 +244,14 @@ impl FeatureStore {
         self.failure.get().map(String::as_str)
     }
 
-    /// `features` ← those of a sample. Where they cannot be read they are missing, and the failure is kept.
+    /// Whether a sample follows another so closely, in its chunk, that both are better read at once.
+    pub(super) fn are_near(&self, sample: usize, next: usize) -> bool {
+        let chunk = |sample: usize| sample / self.chunks.chunk_samples;
+        (sample..=sample.saturating_add(NEAR)).contains(&next) && chunk(sample) == chunk(next)
+    }
+
+    /// `features` ← those of a sample, and of those after it in its chunk where there is room for more than one. Where
+    /// they cannot be read they are missing, and the failure is kept.
     pub(super) fn read(&self, sample: usize, features: &mut [f64]) {
         if let Err(error) = self.try_read(sample, features) {
             features.fill(f64::NAN);

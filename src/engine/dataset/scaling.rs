@@ -63,7 +63,7 @@ impl Scaling {
             Self::ZScore => affine(dataset, training, |moments| {
                 (moments.mean(), moments.standard_deviation())
             }),
-            Self::ClippedZScore => clipped(dataset, training),
+            Self::ClippedZScore => clipped(dataset, training, MOST_HELD),
             Self::Groups => {
                 let mut scaling = Self::ZScore.fit(dataset, training);
                 if let FittedScaling::Affine { offsets, factors } = &mut scaling {
@@ -182,26 +182,42 @@ const CLIP_AT: f64 = 10.0;
 /// … unless they are more than this share: then they are no accidents.
 const MOST_CLIPPED: f64 = 0.005;
 
+/// Values that are held at once to be sorted, of features on disk: every pass reads all samples.
+const MOST_HELD: usize = 1 << 25;
+
 /// Clipping and z-scores. Each feature is divided by its largest value first, so that squares of
 /// extreme values neither overflow nor vanish.
-fn clipped(dataset: &Dataset, training: &[usize]) -> FittedScaling {
+fn clipped(dataset: &Dataset, training: &[usize], most_held: usize) -> FittedScaling {
     let n = dataset.n_features();
     let (mut lowest, mut highest) = (vec![f64::MIN; n], vec![f64::MAX; n]);
     let (mut offsets, mut factors) = (vec![0.0; n], vec![0.0; n]);
-    let mut values: Vec<f64> = Vec::with_capacity(training.len());
+    let n_gathered = match dataset.values() {
+        Some(_) => 1,
+        None => (most_held / training.len().max(1)).clamp(1, n.max(1)),
+    };
+    let columns = (0..n_gathered).map(|_| Vec::with_capacity(training.len()));
+    let mut columns: Vec<Vec<f64>> = columns.collect();
     for feature in 0..n {
-        values.clear();
-        let column = training
-            .iter()
-            .map(|sample| dataset.sample(*sample)[feature]);
-        values.extend(column.filter(|value| value.is_finite()));
+        let place = feature % n_gathered;
+        if place == 0 {
+            let last = n.min(feature + n_gathered);
+            columns.iter_mut().for_each(Vec::clear);
+            dataset.visit(training, |sample| {
+                for (column, value) in columns.iter_mut().zip(&sample[feature..last]) {
+                    if value.is_finite() {
+                        column.push(*value);
+                    }
+                }
+            });
+        }
+        let values = &mut columns[place];
         let unit = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
         if unit == 0.0 {
             continue;
         }
         values.iter_mut().for_each(|value| *value /= unit);
         values.sort_unstable_by(f64::total_cmp);
-        if let Some((low, high)) = clip_limits(&values) {
+        if let Some((low, high)) = clip_limits(values) {
             lowest[feature] = low * unit;
             highest[feature] = high * unit;
             values
@@ -298,14 +314,13 @@ impl Moments {
 /// Moments of every feature over the samples given, missing values passed over.
 pub(super) fn moments(dataset: &Dataset, samples: &[usize]) -> Vec<Moments> {
     let in_units = |mut moments: Vec<Moments>| {
-        for sample in samples {
-            let values = dataset.sample(*sample);
-            for (moments, value) in moments.iter_mut().zip(&*values) {
+        dataset.visit(samples, |values| {
+            for (moments, value) in moments.iter_mut().zip(values) {
                 if value.is_finite() {
                     moments.add(*value);
                 }
             }
-        }
+        });
         moments
     };
     let moments = in_units(vec![Moments::none(1.0); dataset.n_features()]);
@@ -335,4 +350,48 @@ fn affine(
         })
         .unzip();
     FittedScaling::Affine { offsets, factors }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::{DatasetParts, Origin, Place};
+
+    #[test]
+    fn scaling_of_features_on_disk_is_the_same_in_any_number_of_passes() {
+        let (n_features, n_samples) = (7, 20_000);
+        let origin = |row| Origin {
+            source: 0,
+            place: Place::Row(row),
+        };
+        let value = |i: usize| match i % 9_001 {
+            0 => f64::NAN,
+            1 => 1e6,
+            _ => (i as f64 * 0.7).sin() + i as f64 * 1e-6,
+        };
+        let in_memory = Dataset::new(DatasetParts {
+            values: (0..n_features * n_samples).map(value).collect(),
+            feature_names: (0..n_features).map(|n| n.to_string()).collect(),
+            class_names: vec!["only".into()],
+            classes: vec![0; n_samples],
+            sources: vec!["table.csv".into()],
+            origins: (0..n_samples).map(origin).collect(),
+            ..DatasetParts::default()
+        });
+        let in_memory = in_memory.expect("parts of one length");
+        let on_disk = in_memory.on_disk().expect("room on disk");
+        let most: Vec<usize> = (0..n_samples).filter(|sample| sample % 5 != 2).collect();
+        let few: Vec<usize> = (0..n_samples).step_by(17).collect();
+        for training in [most, few] {
+            let expected = clipped(&in_memory, &training, MOST_HELD);
+            for n_gathered in [0, 1, 2, 3, 7, 100] {
+                let found = clipped(&on_disk, &training, n_gathered * training.len());
+                assert_eq!(found, expected, "{n_gathered} features at once");
+            }
+            for scaling in [Scaling::ZScore, Scaling::MinMax, Scaling::Groups] {
+                let found = scaling.fit(&on_disk, &training);
+                assert_eq!(found, scaling.fit(&in_memory, &training));
+            }
+        }
+    }
 }

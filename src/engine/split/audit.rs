@@ -312,9 +312,8 @@ fn compare_values(a: &[f64], b: &[f64]) -> Ordering {
 
 /// Sets of samples with the same values, each of two or more.
 fn twins(dataset: &Dataset) -> Vec<Vec<usize>> {
-    let mut hashed: Vec<(u64, usize)> = (0..dataset.n_samples())
-        .map(|sample| (value_hash(&dataset.sample(sample)), sample))
-        .collect();
+    let mut hashed: Vec<(u64, usize)> = Vec::with_capacity(dataset.n_samples());
+    dataset.visit_all(|features| hashed.push((value_hash(features), hashed.len())));
     hashed.sort_unstable();
     let mut found = Vec::new();
     for bucket in hashed.chunk_by(|a, b| a.0 == b.0).filter(|b| b.len() > 1) {
