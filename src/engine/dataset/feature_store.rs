@@ -1,5 +1,6 @@
 //! Features that do not fit into memory: written once, in chunks, into a file of their own, and read
-//! sample by sample. A chunk is compared with its hash before the first of its samples is given out.
+//! sample by sample. A chunk is compared with its hash before the first of its samples is given out, and every sample
+//! carries a sum that is compared whenever it is read: a run takes hours, and the file may be damaged meanwhile.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,7 @@ pub struct FeatureStore {
     _scratch: Option<ScratchFile>,
 }
 
-/// How features lie in a file: sample after sample from its beginning.
+/// How features lie in a file: sample after sample from its beginning, each with its sum behind it.
 #[derive(Debug)]
 pub(super) struct Chunks {
     pub(super) n_features: usize,
@@ -145,9 +146,33 @@ fn scratch_store(writer: FeatureWriter) -> io::Result<FeatureStore> {
     })
 }
 
+/// Bytes of a sample with its sum.
+fn sample_bytes(n_features: usize) -> usize {
+    n_features
+        .saturating_add(1)
+        .saturating_mul(size_of::<u64>())
+}
+
+/// A sum over the features of a sample, made word by word. Every step is reversible, so that no change of one value
+/// goes unseen; and it begins with the number of the sample, so that none is taken for another.
+struct SampleSum(u64);
+
+impl SampleSum {
+    fn of_sample(sample: usize) -> Self {
+        let mut sum = Self(0x9e37_79b9_7f4a_7c15);
+        sum.add(sample as u64);
+        sum
+    }
+
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        self.0 ^= self.0 >> 32;
+    }
+}
+
 impl<W: Write> ChunkWriter<W> {
     pub(super) fn new(out: W, n_features: usize) -> Self {
-        let sample_bytes = (n_features * size_of::<f64>()).max(1);
+        let sample_bytes = sample_bytes(n_features);
         Self {
             out,
             chunks: Chunks {
@@ -163,11 +188,14 @@ impl<W: Write> ChunkWriter<W> {
 
     /// Infinite values become missing ones, as in memory.
     pub(super) fn push(&mut self, features: &[f64]) -> io::Result<()> {
+        let mut sum = SampleSum::of_sample(self.chunks.n_samples);
         for value in features {
             let stored = if value.is_finite() { *value } else { f64::NAN };
             self.chunks.n_missing += usize::from(stored.is_nan());
+            sum.add(stored.to_bits());
             self.chunk.extend_from_slice(&stored.to_le_bytes());
         }
+        self.chunk.extend_from_slice(&sum.0.to_le_bytes());
         self.chunks.n_samples += 1;
         let chunk_samples = self.chunks.chunk_samples;
         if self.chunks.n_samples.is_multiple_of(chunk_samples) {
@@ -202,6 +230,16 @@ impl Chunks {
         self.n_samples * self.n_features
     }
 
+    /// Bytes of all samples.
+    pub(super) fn n_bytes(&self) -> u64 {
+        self.offset(self.n_samples)
+    }
+
+    /// Where a sample begins.
+    fn offset(&self, sample: usize) -> u64 {
+        sample as u64 * sample_bytes(self.n_features) as u64
+    }
+
     fn none_checked(&self) -> Vec<AtomicBool> {
         let chunks = self.hashes.iter();
         chunks.map(|_| AtomicBool::new(false)).collect()
@@ -211,8 +249,9 @@ impl Chunks {
 impl FeatureStore {
     /// Features in a file that stays; nothing where they do not fit together.
     pub(super) fn of_file(bytes: ByteSource, chunks: Chunks) -> Option<Self> {
-        let n_bytes = chunks.n_samples.checked_mul(chunks.n_features)?;
-        let n_bytes = n_bytes.checked_mul(size_of::<f64>())? as u64;
+        let n_bytes = chunks
+            .n_samples
+            .checked_mul(sample_bytes(chunks.n_features))? as u64;
         let n_chunks = chunks.n_samples.checked_div(chunks.chunk_samples)?
             + usize::from(!chunks.n_samples.is_multiple_of(chunks.chunk_samples));
         (n_bytes <= bytes.len() && n_chunks == chunks.hashes.len()).then(|| Self {
@@ -264,19 +303,43 @@ impl FeatureStore {
     /// The same; what cannot be read is an error.
     pub(super) fn try_read(&self, sample: usize, features: &mut [f64]) -> Result<(), ReadError> {
         self.check(sample / self.chunks.chunk_samples)?;
-        let sample_bytes = self.chunks.n_features * size_of::<f64>();
-        let mut offset = (sample * sample_bytes) as u64;
+        let n_features = self.chunks.n_features;
+        let mut left = features.len() / n_features.max(1) * sample_bytes(n_features);
+        let mut offset = self.chunks.offset(sample);
+        let mut values = features.iter_mut();
+        let (mut number, mut place) = (sample, 0);
+        let mut sum = SampleSum::of_sample(number);
         let mut piece = [0; PIECE];
-        for part in features.chunks_mut(PIECE / size_of::<f64>()) {
-            let piece = &mut piece[..size_of_val(part)];
+        while left > 0 {
+            let piece = &mut piece[..left.min(PIECE)];
             self.bytes.read_exact_at(offset, piece)?;
-            for (value, bytes) in part.iter_mut().zip(piece.chunks_exact(size_of::<f64>())) {
+            for bytes in piece.chunks_exact(size_of::<u64>()) {
                 let bytes: [u8; 8] = bytes.try_into().unwrap_or_default();
-                *value = f64::from_le_bytes(bytes);
+                let word = u64::from_le_bytes(bytes);
+                if place < n_features {
+                    place += 1;
+                    sum.add(word);
+                    if let Some(value) = values.next() {
+                        *value = f64::from_bits(word);
+                    }
+                    continue;
+                }
+                if word != sum.0 {
+                    return Err(self.damaged(self.chunks.offset(number)));
+                }
+                (number, place) = (number + 1, 0);
+                sum = SampleSum::of_sample(number);
             }
             offset += piece.len() as u64;
+            left -= piece.len();
         }
         Ok(())
+    }
+
+    fn damaged(&self, offset: u64) -> ReadError {
+        let text = format!("bytes {offset} and after are not what was written");
+        let damaged = io::Error::new(io::ErrorKind::InvalidData, text);
+        ReadError::io(self.bytes.path(), damaged)
     }
 
     /// Compares a chunk with its hash, once.
@@ -284,16 +347,12 @@ impl FeatureStore {
         if self.is_checked[chunk].load(Ordering::Relaxed) {
             return Ok(());
         }
-        let sample_bytes = self.chunks.n_features * size_of::<f64>();
         let first = chunk * self.chunks.chunk_samples;
-        let count = self.chunks.chunk_samples.min(self.chunks.n_samples - first);
-        let offset = (first * sample_bytes) as u64;
-        let source = &self.bytes;
-        let bytes = source.read_range(offset, (count * sample_bytes) as u64)?;
+        let last = self.chunks.n_samples.min(first + self.chunks.chunk_samples);
+        let (offset, end) = (self.chunks.offset(first), self.chunks.offset(last));
+        let bytes = self.bytes.read_range(offset, end - offset)?;
         if Sha256::digest(&bytes).as_slice() != self.chunks.hashes[chunk] {
-            let text = format!("bytes {offset} and after are not what was written");
-            let damaged = io::Error::new(io::ErrorKind::InvalidData, text);
-            return Err(ReadError::io(source.path(), damaged));
+            return Err(self.damaged(offset));
         }
         self.is_checked[chunk].store(true, Ordering::Relaxed);
         Ok(())
@@ -391,6 +450,42 @@ mod tests {
             features[0].is_nan(),
             "nothing of a damaged chunk is given out"
         );
+    }
+
+    #[test]
+    fn what_is_damaged_after_it_was_compared_is_told_by_the_sample() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("features");
+        let (n_samples, n_features) = (700, 100);
+        let mut writer = ChunkWriter::new(Vec::new(), n_features);
+        for number in 0..n_samples {
+            writer.push(&sample(number, n_features)).expect("room");
+        }
+        let (bytes, chunks) = writer.close().expect("room");
+        std::fs::write(&path, &bytes).expect("writable");
+        let source = ByteSource::open(&path).expect("there");
+        let store = FeatureStore::of_file(source, chunks).expect("they fit together");
+        store.check_all().expect("sound");
+        // One bit of a value, of a sum, and a sample in the place of another.
+        let sample_bytes = sample_bytes(n_features);
+        let mut damaged = bytes.clone();
+        damaged[5 * sample_bytes + 17] ^= 1;
+        damaged[9 * sample_bytes - 1] ^= 128;
+        damaged.copy_within(20 * sample_bytes..21 * sample_bytes, 30 * sample_bytes);
+        std::fs::write(&path, &damaged).expect("writable");
+        let mut features = vec![0.0; n_features];
+        for number in 0..n_samples {
+            let read = store.try_read(number, &mut features);
+            assert_eq!(read.is_err(), [5, 8, 30].contains(&number), "{number}");
+        }
+        let mut several = vec![0.0; 4 * n_features];
+        assert!(store.try_read(0, &mut several).is_ok());
+        assert!(store.try_read(2, &mut several).is_err());
+        store.read(2, &mut several);
+        assert!(several.iter().all(|value| value.is_nan()));
+        let place = format!("bytes {} and after", 5 * sample_bytes);
+        let failure = store.failure().expect("it was damaged");
+        assert!(failure.contains(&place), "{failure}");
     }
 
     #[test]

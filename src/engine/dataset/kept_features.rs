@@ -25,7 +25,7 @@ const FEWEST_BYTES: u64 = 1 << 17;
 /// Bytes of all files together; beyond it those that were not used for longest are deleted.
 const MOST_BYTES: u64 = 16 << 30;
 const ENDING: &str = "features";
-const MAGIC: [u8; 8] = *b"ATOMFEA1";
+const MAGIC: [u8; 8] = *b"ATOMFEA2";
 const FOOT_BYTES: u64 = 64;
 
 /// A folder of features that were computed before.
@@ -164,7 +164,7 @@ fn write(out: &mut impl Write, made: &MadeSamples) -> io::Result<u64> {
     }
     foot.extend_from_slice(&Sha256::digest(&rest));
     out.write_all(&foot)?;
-    Ok((chunks.n_values() * size_of::<f64>() + rest.len()) as u64 + FOOT_BYTES)
+    Ok(chunks.n_bytes() + rest.len() as u64 + FOOT_BYTES)
 }
 
 /// Reads what `write` has written, if every byte is what it was.
