@@ -198,5 +198,7 @@ fn where_nothing_can_be_kept_the_set_is_made_and_says_so() {
         .filter(|note| note.contains("kept"))
         .collect();
     assert_eq!(told.len(), 1, "said once: {told:?}");
+    let folder = no_folder.display().to_string();
+    assert!(told[0].ends_with(&folder), "the place: {told:?}");
     assert_eq!(found.notes.len(), without.notes.len() + 1);
 }

@@ -163,8 +163,8 @@ pub(super) enum Keeping {
     Reused,
     /// They were computed, and kept where that was wanted.
     Done,
-    /// They were computed, but could not be kept.
-    Failed(std::io::Error),
+    /// They were computed, but could not be kept in this folder.
+    Failed(PathBuf, std::io::Error),
 }
 
 /// The group of a sample that has none.
@@ -258,12 +258,15 @@ impl DatasetBuilder {
     pub(super) fn note_keeping(&mut self, path: &Path, keeping: Keeping) {
         match keeping {
             Keeping::Reused => self.n_reused += 1,
-            Keeping::Failed(error) if !self.has_told => {
+            Keeping::Failed(folder, error) if !self.has_told => {
                 self.has_told = true;
-                let text = "features could not be kept for another time";
-                self.note(format!("{text}: {error}: {}", path.display()));
+                self.note(format!(
+                    "features could not be kept for another time, those of {} first: {error}; make room there, or name another folder in ATOMSCOPE_FEATURES: {}",
+                    path.display(),
+                    folder.display()
+                ));
             }
-            Keeping::Done | Keeping::Failed(_) => {}
+            Keeping::Done | Keeping::Failed(..) => {}
         }
     }
 

@@ -327,7 +327,10 @@ impl Making<'_> {
         let keeping = match (&made, place) {
             (Ok(made), Some((kept, place))) => match kept.keep(&place, made) {
                 Ok(()) => Keeping::Done,
-                Err(error) => Keeping::Failed(error),
+                Err(error) => {
+                    let folder = place.parent().unwrap_or(&place);
+                    Keeping::Failed(folder.to_owned(), error)
+                }
             },
             _ => Keeping::Done,
         };
