@@ -15,6 +15,8 @@ use atomscope_engine::split::audit::Severity;
 
 /// Remarks shown as text; JSON has them all.
 const SHOWN_REMARKS: usize = 40;
+/// Classes whose shares are named one by one.
+const MOST_SHARES: usize = 12;
 
 /// What a report is made of.
 pub(super) struct Report<'a> {
@@ -263,14 +265,24 @@ impl Report<'_> {
             )?;
         }
         let shares = facts.class_names.iter().zip(&scores.class_shares);
-        let shares: Vec<String> = shares
-            .map(|(name, share)| format!("{name} {:.1} %", 100.0 * share))
-            .collect();
+        let told = |(name, share): (&String, &f64)| format!("{name} {:.1} %", 100.0 * share);
+        let rising = |a: &(&String, &f64), b: &(&String, &f64)| a.1.total_cmp(b.1);
+        let shares = match (shares.clone().min_by(rising), shares.clone().max_by(rising)) {
+            (Some(rarest), Some(largest)) if shares.len() > MOST_SHARES => {
+                format!(
+                    "{} to {} of {} classes",
+                    told(rarest),
+                    told(largest),
+                    shares.len()
+                )
+            }
+            _ => shares.map(told).collect::<Vec<String>>().join(", "),
+        };
         writeln!(
             out,
             "Chance     {:.1} % by always deciding for the most frequent class ({})",
             100.0 * scores.chance,
-            shares.join(", ")
+            shares
         )?;
         if scores.accuracy.interval.is_some() {
             writeln!(
