@@ -23,7 +23,8 @@
 //! - A file that is opened shows what was there when it was last closed elsewhere (close to open).
 //!
 //! No locks are used. Ages are differences of two times of the file server, so the clocks of the
-//! machines do not matter. If two workers compute the same point after all, because one was
+//! machines do not matter; a time far ahead, as after the clock of the server was set back, counts as
+//! old. If two workers compute the same point after all, because one was
 //! suspended for minutes, both write the same bytes but for measured times, and no harm is done.
 
 mod claims;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::error::ClusterError;
 use super::failures::is_put_aside;
 use super::folder::{Listing, WorkFolder, remove};
-use super::heartbeat::{DEAD_AFTER, Life, life_of};
+use super::heartbeat::{DEAD_AFTER, Life, apart, life_of};
 use crate::session::to_text;
 
 /// Workers that may die at one point before it is put aside: something in it kills them.
@@ -125,7 +125,7 @@ pub(super) fn take_next(
 /// Whether a file was last written longer ago than any cache of a file system lasts.
 fn is_old(path: &Path, now: SystemTime) -> bool {
     let written = fs::metadata(path).and_then(|found| found.modified());
-    written.is_ok_and(|written| now.duration_since(written).unwrap_or_default() > DEAD_AFTER)
+    written.is_ok_and(|written| apart(now, written) > DEAD_AFTER)
 }
 
 /// The latest attempt at a point, and who has it. What cannot be read belongs to nobody alive.

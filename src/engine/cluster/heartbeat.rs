@@ -178,6 +178,13 @@ pub(super) enum Life {
     Dead,
 }
 
+/// How far two times of the file server lie apart. A file from the future, as where its clock was set back, would
+/// otherwise not grow old until then; a worker that lives writes a new time within seconds.
+pub(super) fn apart(now: SystemTime, written: SystemTime) -> Duration {
+    let since = now.duration_since(written);
+    since.unwrap_or_else(|ahead| ahead.duration())
+}
+
 /// Whether a worker lives, at a moment of the file server.
 pub(super) fn life_of(folder: &WorkFolder, worker: &str, now: SystemTime) -> Life {
     let path = folder.worker_path(worker);
@@ -186,7 +193,7 @@ pub(super) fn life_of(folder: &WorkFolder, worker: &str, now: SystemTime) -> Lif
     let (Ok(written), Some(beat)) = (written, folder.read::<Beat>(&path)) else {
         return Life::Dead;
     };
-    let age = now.duration_since(written).unwrap_or_default();
+    let age = apart(now, written);
     let is_gone = beat.process.as_ref().is_some_and(Process::is_gone);
     match is_gone || age > DEAD_AFTER {
         true => Life::Dead,

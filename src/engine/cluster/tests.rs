@@ -199,6 +199,28 @@ fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
 }
 
 #[test]
+fn a_heartbeat_from_the_future_grows_old_like_any_other() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    folder.make().expect("writable");
+    let heart = Heart::start(&folder).expect("writable");
+    let path = folder.worker_path(&heart.name);
+    let is_alive = |ahead_s: u64| {
+        let ahead = std::time::Duration::from_secs(ahead_s);
+        let file = std::fs::File::options().write(true).open(&path);
+        let file = file.expect("writable");
+        file.set_modified(folder.now() + ahead).expect("writable");
+        matches!(life_of(&folder, &heart.name, folder.now()), Life::Alive(..))
+    };
+    assert!(is_alive(0));
+    // Clocks that disagree a little do no harm; one that was set back must not keep a claim for hours.
+    assert!(is_alive(20));
+    assert!(!is_alive(3600));
+    heart.beat().expect("writable");
+    assert!(is_alive(0));
+}
+
+#[test]
 fn pause_and_cancel_keep_points_from_being_taken() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());
