@@ -37,6 +37,9 @@ pub enum ClusterError {
         /// The folder.
         path: PathBuf,
     },
+    /// What is worked on cannot be understood.
+    #[error("the order of the work is damaged: submit it again, finished points are kept: {0}")]
+    DamagedOrder(String),
     /// The file system cannot do what claims need.
     #[error("the file system has no hard links, by which workers claim points: choose a folder on another disk: {}", path.display())]
     NoLinks {
@@ -89,7 +92,11 @@ impl ClusterError {
     /// Whether settings, arguments or sessions are wrong, not something on the way.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Sweep(_) | Self::Comparison(_) | Self::NoWork { .. } | Self::Refused(_) => true,
+            Self::Sweep(_)
+            | Self::Comparison(_)
+            | Self::NoWork { .. }
+            | Self::DamagedOrder(_)
+            | Self::Refused(_) => true,
             // A file that was named and is not there is a mistake in the call, not of the disk.
             Self::File(SessionError::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
             Self::File(_) => true,

@@ -1,5 +1,6 @@
 //! What is worked on in a folder, written down so that a worker needs nothing but the folder.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +13,9 @@ use crate::dataset::{DataFile, DataSettings, Dataset};
 use crate::evaluation::Baseline;
 use crate::experiment::{ComparisonPlan, Entrant, SweepPlan, available_threads};
 use crate::paper::Reproduction;
-use crate::session::{DATA_VARIABLE, DataPlaces, Session, SweepFile, WorkIdentity};
+use crate::session::{
+    DATA_VARIABLE, DataPlaces, Session, SessionError, SweepFile, WorkIdentity, from_text, read_text,
+};
 
 const ORDER_NAME: &str = "work.ron";
 
@@ -167,10 +170,18 @@ impl Order {
 
     /// The order in a folder.
     pub fn load(folder: &WorkFolder) -> Result<Self, ClusterError> {
-        let order = folder.read(&folder.inner(ORDER_NAME));
-        order.ok_or_else(|| ClusterError::NoWork {
-            path: folder.path().to_owned(),
-        })
+        let path = folder.inner(ORDER_NAME);
+        let text = match read_text(&path) {
+            Ok((text, _)) => text,
+            Err(SessionError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Err(ClusterError::NoWork {
+                    path: folder.path().to_owned(),
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let order = from_text(&text, &path);
+        order.map_err(|error| ClusterError::DamagedOrder(error.to_string()))
     }
 }
 

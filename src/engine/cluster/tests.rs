@@ -221,6 +221,51 @@ fn a_heartbeat_from_the_future_grows_old_like_any_other() {
 }
 
 #[test]
+fn damaged_files_of_the_work_are_named_with_what_to_do() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    let said = |error: String, parts: [&str; 2]| {
+        for part in parts {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    };
+    let order = |folder: &WorkFolder| Order::load(folder).expect_err("there is none");
+    assert!(matches!(order(&folder), ClusterError::NoWork { .. }));
+    let prepared = Counted::prepared(2, &[]);
+    placed(&folder, &prepared);
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
+    let torn = |name: &str| {
+        let path = place.path().join(name);
+        let text = std::fs::read_to_string(&path).expect("written");
+        std::fs::write(&path, &text[..text.len() / 2]).expect("writable");
+    };
+    torn("cluster/work.ron");
+    said(order(&folder).to_string(), ["submit it again", "work.ron"]);
+    let stop = AtomicBool::new(false);
+    let work = || work_through(&folder, &prepared, &stop, &|_| {}).map_err(|e| e.to_string());
+    torn(&point_file_name(1));
+    let refused = work().expect_err("a result is damaged");
+    said(
+        refused,
+        [
+            "remove the file, and the point is computed again",
+            "point-000002.ron",
+        ],
+    );
+    torn("identity.ron");
+    let refused = work().expect_err("the identity is damaged");
+    said(
+        refused,
+        ["remove the file, and it is written again", "identity.ron"],
+    );
+    // What is said helps.
+    for name in ["identity.ron", &point_file_name(1)] {
+        std::fs::remove_file(place.path().join(name)).expect("removable");
+    }
+    assert_eq!(work().expect("sound"), WorkerEnd::Complete);
+}
+
+#[test]
 fn pause_and_cancel_keep_points_from_being_taken() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());

@@ -159,6 +159,18 @@ pub enum SessionError {
         /// The file that says so.
         path: PathBuf,
     },
+    /// A file of finished points cannot be understood.
+    #[error(
+        "{kind} is damaged or of another Atomscope: choose another folder (--out in the terminal), or remove the file, and {remedy}: {reason}"
+    )]
+    DamagedWork {
+        /// What the file holds.
+        kind: &'static str,
+        /// What happens where it is missing.
+        remedy: &'static str,
+        /// What is wrong with it, with its path.
+        reason: Box<SessionError>,
+    },
     /// There is no finished point.
     #[error("no finished point of a sweep (point-….ron) is in the folder: {}", path.display())]
     NoSweep {

@@ -164,8 +164,9 @@ impl<R: Serialize + DeserializeOwned> PointStore<R> {
             .map_err(|source| SessionError::io("make the folder", folder, source))?;
         let path = folder.join(IDENTITY_NAME);
         if path.exists() {
-            let (text, _) = read_text(&path)?;
-            let found: WorkIdentity = from_text(&text, &path)?;
+            // Every point says the same of itself, so nothing is lost without this file.
+            let remedy = "it is written again";
+            let found: WorkIdentity = read_part(&path, "the identity of the work", remedy)?;
             if let Some(reason) = found.difference(identity) {
                 return Err(SessionError::Mixed { reason, path });
             }
@@ -271,6 +272,24 @@ pub fn point_number(name: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_sub(1)
 }
 
+/// The value in a file of the work; where it is damaged, what to do.
+fn read_part<T: DeserializeOwned>(
+    path: &Path,
+    kind: &'static str,
+    remedy: &'static str,
+) -> Result<T, SessionError> {
+    let read = read_text(path).and_then(|(text, _)| from_text(&text, path));
+    read.map_err(|error| match error {
+        // The system refuses, as on a disk that is not there now: the file may be sound.
+        error @ SessionError::Io { .. } => error,
+        reason => SessionError::DamagedWork {
+            kind,
+            remedy,
+            reason: Box::new(reason),
+        },
+    })
+}
+
 fn points_in<R: DeserializeOwned>(
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize, KeptPoint<R>)>, SessionError> {
@@ -285,8 +304,8 @@ fn points_in<R: DeserializeOwned>(
     }
     found.sort();
     let read = |(number, path): (usize, PathBuf)| {
-        let (text, _) = read_text(&path)?;
-        let kept = from_text(&text, &path)?;
+        let remedy = "the point is computed again";
+        let kept = read_part(&path, "the result of a finished point", remedy)?;
         Ok((path, number, kept))
     };
     found.into_iter().map(read).collect()
