@@ -1,5 +1,6 @@
 //! `--slurm`: the options of the commands whose work can go to a cluster.
 
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -75,6 +76,18 @@ impl ClusterArguments {
                 "--workers, --time, --partition, --sbatch and --requeue need --slurm or --print",
             ));
         }
+        let folder = WorkFolder::new(folder);
+        let mut request = JobRequest {
+            n_workers: usize::from(self.workers.unwrap_or(USUAL_WORKERS)),
+            n_threads: usize::from(threads.unwrap_or(1)),
+            time: self.time.clone(),
+            partition: self.partition.clone(),
+            sbatch: self.sbatch.clone(),
+            is_requeued: self.requeue,
+            ..JobRequest::of_this_program(folder.path()).map_err(from_cluster)?
+        };
+        // A wrong time limit is told before data are read and the folder is made.
+        request.script(folder.path()).map_err(from_cluster)?;
         let interrupted = interruptible()?;
         let mut progress = ProgressLine::new(is_quiet);
         let prepared = order.prepare(&mut |share| {
@@ -83,25 +96,15 @@ impl ClusterArguments {
         });
         let prepared = prepared.map_err(from_cluster)?;
         progress.end();
-        let folder = WorkFolder::new(folder);
         let n_open = order.place(&folder, &prepared).map_err(from_cluster)?;
-        let wanted = usize::from(self.workers.unwrap_or(USUAL_WORKERS));
-        let request = JobRequest {
-            n_workers: wanted.min(n_open.max(1)),
-            n_threads: usize::from(threads.unwrap_or(1)),
-            time: self.time.clone(),
-            partition: self.partition.clone(),
-            sbatch: self.sbatch.clone(),
-            is_requeued: self.requeue,
-            ..JobRequest::of_this_program(folder.path()).map_err(from_cluster)?
-        };
+        request.n_workers = request.n_workers.min(n_open.max(1));
         if self.print {
             request.write_script(&folder).map_err(from_cluster)?;
-            print!("{}", request.script(folder.path()).map_err(from_cluster)?);
+            show(&request.script(folder.path()).map_err(from_cluster)?)?;
             return Ok(ExitCode::SUCCESS);
         }
         let id = submit(&folder, &request).map_err(from_cluster)?;
-        println!("{id}");
+        show(&format!("{id}\n"))?;
         let said = format!(
             "{} for {} in {}; atomscope sweep status shows how far they are",
             counted(request.n_workers, "worker"),
@@ -110,5 +113,18 @@ impl ClusterArguments {
         );
         terminal::complain(said).map_err(Failure::failed)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes the script, or the id of the job, to the standard output.
+fn show(text: &str) -> Result<(), Failure> {
+    let mut out = terminal::stdout();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        // Who reads no further has what was wanted.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -84,6 +84,11 @@ pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
     if arguments.cluster.is_asked() {
         return arguments.submit().map_or_else(tell, Ok);
     }
+    if arguments.out.is_some() {
+        return tell(Failure::usage(
+            "--out is the folder of a comparison on a cluster (--slurm or --print); here --json and --html name the results",
+        ));
+    }
     match compare(arguments) {
         Ok((comparison, [json, html])) => {
             if !json.as_ref().is_some_and(Output::is_stdout) {

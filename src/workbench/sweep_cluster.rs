@@ -242,6 +242,16 @@ fn submit_sweep(
     progress: &JobProgress,
 ) -> Result<String, TaskError> {
     let folder = &order.folder;
+    let given = |text: &String| (!text.trim().is_empty()).then(|| text.trim().to_owned());
+    let mut request = JobRequest {
+        n_workers: form.n_workers,
+        time: given(&form.time),
+        partition: given(&form.partition),
+        sbatch: given(&form.sbatch),
+        ..JobRequest::of_this_program(folder)?
+    };
+    // A wrong time limit is told before anything is written.
+    request.script(folder)?;
     let file = describe_sweep(
         folder,
         order.session.as_deref(),
@@ -252,14 +262,7 @@ fn submit_sweep(
     let prepared = wanted.prepare(&mut |share| progress.go_on(share))?;
     let work = WorkFolder::new(folder);
     let n_open = wanted.place(&work, &prepared)?;
-    let given = |text: &String| (!text.trim().is_empty()).then(|| text.trim().to_owned());
-    let request = JobRequest {
-        n_workers: form.n_workers.min(n_open.max(1)),
-        time: given(&form.time),
-        partition: given(&form.partition),
-        sbatch: given(&form.sbatch),
-        ..JobRequest::of_this_program(folder)?
-    };
+    request.n_workers = request.n_workers.min(n_open.max(1));
     let id = submit(&work, &request)?;
     let n_workers = request.n_workers;
     Ok(format!(

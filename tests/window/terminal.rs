@@ -662,3 +662,50 @@ fn a_table_in_a_folder_is_run_and_its_session_finds_it_again() {
         assert!(text(&run.stdout).contains("40 samples"), "{what}");
     }
 }
+
+/// A sweep of two points of the small session.
+fn small_sweep(folder: &Path) -> PathBuf {
+    small_session(folder);
+    let path = folder.join("two.ron");
+    let axis = r#"(setting: "learner.n_atoms", values: List([4, 5]))"#;
+    let text = format!(r#"(session: "small.ron", search: Grid([{axis}]), inner_folds: 2)"#);
+    std::fs::write(&path, text).expect("writable");
+    path
+}
+
+#[test]
+fn work_for_a_cluster_that_cannot_be_asked_for_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = small_sweep(folder.path());
+    let out = folder.path().join("out");
+    let mut command = program();
+    command.arg("sweep").arg(&sweep).arg("--out").arg(&out);
+    let asked = output(command.args(["--quiet", "--print", "--time", "2h"]));
+    assert_eq!(asked.status.code(), Some(2));
+    assert!(text(&asked.stderr).contains("as in 2:00:00, not \"2h\""));
+    assert!(!out.exists());
+
+    // A folder is for workers alone: here nothing would be written there.
+    let session = folder.path().join("small.ron");
+    let mut command = program();
+    command.arg("compare").arg(&session).arg(&session);
+    let asked = output(command.arg("--out").arg(&out));
+    assert_eq!(asked.status.code(), Some(2));
+    assert!(text(&asked.stderr).contains("--json and --html name the results"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_job_script_that_cannot_be_shown_is_an_error_and_stays_in_its_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = small_sweep(folder.path());
+    let out = folder.path().join("out");
+    let mut command = program();
+    command.arg("sweep").arg(&sweep).arg("--out").arg(&out);
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    command.stdout(full.expect("every write to it fails"));
+    let asked = output(command.args(["--quiet", "--print"]));
+    assert_eq!(asked.status.code(), Some(1), "{}", text(&asked.stderr));
+    assert!(text(&asked.stderr).contains("cannot write: No space left"));
+    assert!(out.join("job.sh").exists());
+}

@@ -122,10 +122,10 @@ impl JobRequest {
     pub fn script(&self, folder: &Path) -> Result<String, ClusterError> {
         let folder = std::path::absolute(folder)
             .map_err(|error| ClusterError::io("find the folder", folder, error))?;
-        for text in [&self.time, &self.partition, &self.sbatch]
-            .into_iter()
-            .flatten()
-        {
+        // A folder too: a line end in its name would end the comments that name it.
+        let place = folder.display().to_string();
+        let given = [&self.time, &self.partition, &self.sbatch];
+        for text in given.into_iter().flatten().chain([&place]) {
             if text.contains(|c: char| c.is_control()) {
                 return Err(ClusterError::Refused(format!(
                     "{text:?} must be one line without control characters"
@@ -138,8 +138,11 @@ impl JobRequest {
             format!("--array=1-{n_workers}"),
             "--ntasks=1".to_owned(),
             format!("--cpus-per-task={}", self.n_threads.max(1)),
-            // A name with a space must be quoted for sbatch.
-            format!("--output=\"{}/cluster/log/%A_%a.txt\"", folder.display()),
+            // A name with a space must be quoted for sbatch, which takes a single % for one of its own.
+            format!(
+                "--output=\"{}/cluster/log/%A_%a.txt\"",
+                place.replace('%', "%%")
+            ),
             "--open-mode=append".to_owned(),
         ];
         if let Some(time) = &self.time {
@@ -162,14 +165,19 @@ impl JobRequest {
         let command = self.command(&folder);
         let other = quoted(&folder.join(SCRIPT_NAME).display().to_string());
         let name = quoted(&self.name);
+        // PBS has no arrays of one.
+        let pbs_array = match n_workers {
+            1 => String::new(),
+            _ => format!("-J 1-{n_workers} "),
+        };
         write!(
             script,
             "#\n\
              # Each worker takes points from the folder until none is open. Any other scheduler can start it:\n\
-             # PBS:          qsub -J 1-{n_workers} -N {name} -- /bin/bash {other}\n\
+             # PBS:          qsub {pbs_array}-N {name} -- /bin/bash {other}\n\
              # HTCondor:     printf 'executable=%s\\nqueue {n_workers}\\n' {other} | condor_submit\n\
              # HyperQueue:   hq submit --array 1-{n_workers} -- /bin/bash {other}\n\
-             # GNU parallel: parallel -N0 /bin/bash {other} ::: $(seq {n_workers})\n\
+             # GNU parallel: parallel -q -N0 /bin/bash {other} ::: $(seq {n_workers})\n\
              exec {command}\n"
         )
         .unwrap_or_default();
@@ -210,9 +218,15 @@ fn call(command: &'static str, arguments: &[&str]) -> Result<Output, ClusterErro
         true => Ok(answer),
         false => Err(ClusterError::Scheduler {
             command,
-            reason: String::from_utf8_lossy(&answer.stderr).trim().to_owned(),
+            reason: in_one_line(&String::from_utf8_lossy(&answer.stderr)),
         }),
     }
+}
+
+/// What a command said in several lines.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<&str>>().join("; ")
 }
 
 /// Submits the script of a folder; the id of the job.
@@ -301,9 +315,37 @@ mod tests {
                 "{line}: {script}"
             );
         }
-        for other in ["PBS", "HTCondor", "HyperQueue", "GNU parallel"] {
-            assert!(script.contains(other), "{other}");
+        for other in [
+            "# PBS:          qsub -J 1-40 -N usps -- /bin/bash '/data/my sweep/job.sh'",
+            "# HTCondor:     printf 'executable=%s\\nqueue 40\\n' '/data/my sweep/job.sh' | condor_submit",
+            "# HyperQueue:   hq submit --array 1-40 -- /bin/bash '/data/my sweep/job.sh'",
+            // Without -q the shell that it starts would see two words.
+            "# GNU parallel: parallel -q -N0 /bin/bash '/data/my sweep/job.sh' ::: $(seq 40)",
+        ] {
+            assert!(script.lines().any(|found| found == other), "{script}");
         }
+        let one = JobRequest {
+            n_workers: 1,
+            ..request()
+        };
+        let one = one.script(Path::new("/data")).expect("sound");
+        assert!(one.contains("qsub -N usps"), "{one}");
+    }
+
+    #[test]
+    fn unusual_folders_lead_to_their_logs_or_are_refused() {
+        let script = request().script(Path::new("/data/5 %A")).expect("sound");
+        let line = "#SBATCH --output=\"/data/5 %%A/cluster/log/%A_%a.txt\"";
+        assert!(script.lines().any(|found| found == line), "{script}");
+        let refused = request().script(Path::new("/data/two\nlines"));
+        assert!(refused.is_err_and(|error| error.to_string().contains("one line")));
+    }
+
+    #[test]
+    fn what_slurm_says_is_told_in_one_line() {
+        let said = "sbatch: error: invalid partition specified: no\nsbatch: error: Batch job submission failed\n";
+        let told = "sbatch: error: invalid partition specified: no; sbatch: error: Batch job submission failed";
+        assert_eq!(in_one_line(said), told);
     }
 
     #[test]
