@@ -1,14 +1,19 @@
 //! The cluster on the Sweep tab: what is submitted, and workers and points live from the folder.
 
-use egui::{Button, Grid, TextEdit, Ui};
+use egui::{Button, Grid, ScrollArea, TextEdit, Ui};
 
 use super::sweep::{number_ui, push};
 use crate::ui::elements::{fixed_label, help, section, wrong};
 use crate::workbench::{Action, ClusterAction, MOST_WORKERS, SweepAction, SweepStage};
 use atomscope_engine::cluster::WorkStatus;
+use atomscope_engine::records::counted;
 
 /// Failed points that are listed.
 const MOST_FAILED: usize = 50;
+/// Workers that are listed.
+const MOST_LISTED: usize = 500;
+/// Rows of workers, or of failed points, that are seen at once: the results below must not leave the page.
+const ROWS_SEEN: f32 = 6.0;
 
 fn ask_cluster(actions: &mut Vec<Action>, action: ClusterAction) {
     push(actions, SweepAction::Cluster(action));
@@ -76,7 +81,14 @@ pub(super) fn submit_ui(
 
 /// Workers and points as the folder shows them now.
 pub(super) fn work_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action>) {
-    section(ui, "Workers");
+    let n_workers = status.workers.len();
+    section(
+        ui,
+        &match n_workers {
+            0 => "Workers".to_owned(),
+            _ => counted(n_workers, "worker"),
+        },
+    );
     let points = status.points;
     ui.label(format!(
         "{} done, {} running, {} failed, {} open{}",
@@ -99,18 +111,43 @@ pub(super) fn work_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action
     } else {
         workers_ui(ui, status);
     }
-    for failed in status.failed.iter().take(MOST_FAILED) {
-        let number = failed.number + 1;
-        ui.horizontal_wrapped(|ui| {
-            let retry = ui.button(format!("Retry point {number}"));
-            if retry
-                .on_hover_text("The point failed three times; it is tried again")
-                .clicked()
-            {
-                ask_cluster(actions, ClusterAction::Retry(Some(failed.number)));
-            }
-            wrong(ui, &format!("point {number}: {}", failed.error));
-        });
+    if !status.failed.is_empty() {
+        failed_ui(ui, status, actions);
+    }
+}
+
+/// A list that scrolls where it is long.
+fn list_ui(ui: &mut Ui, name: &str, contents: impl FnOnce(&mut Ui)) {
+    let row = ui.spacing().interact_size.y + ui.spacing().item_spacing.y;
+    ScrollArea::vertical()
+        .id_salt(name)
+        .max_height(ROWS_SEEN * row)
+        .show(ui, contents);
+}
+
+fn failed_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action>) {
+    list_ui(ui, "failed points", |ui| {
+        for failed in status.failed.iter().take(MOST_FAILED) {
+            let number = failed.number + 1;
+            ui.horizontal_wrapped(|ui| {
+                let retry = ui.button(format!("Retry point {number}"));
+                if retry
+                    .on_hover_text("The point failed three times; it is tried again")
+                    .clicked()
+                {
+                    ask_cluster(actions, ClusterAction::Retry(Some(failed.number)));
+                }
+                wrong(ui, &format!("point {number}: {}", failed.error));
+            });
+        }
+        more_ui(ui, status.failed.len(), MOST_FAILED);
+    });
+}
+
+/// How many are not listed.
+fn more_ui(ui: &mut Ui, n_all: usize, n_listed: usize) {
+    if n_all > n_listed {
+        help(ui, &format!("… {} more", n_all - n_listed));
     }
 }
 
@@ -173,17 +210,20 @@ fn buttons_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action>) {
 }
 
 fn workers_ui(ui: &mut Ui, status: &WorkStatus) {
-    Grid::new("workers").striped(true).show(ui, |ui| {
-        for head in ["host", "point", "since", "per hour"] {
-            ui.strong(head);
-        }
-        ui.end_row();
-        for row in &status.workers {
-            ui.label(&row.host);
-            ui.label(row.point.map_or("–".into(), |point| point.to_string()));
-            ui.label(in_words(row.since_s));
-            ui.label(row.per_hour.map_or("–".into(), |rate| format!("{rate:.1}")));
+    list_ui(ui, "list of workers", |ui| {
+        Grid::new("workers").striped(true).show(ui, |ui| {
+            for head in ["host", "point", "since", "per hour"] {
+                ui.strong(head);
+            }
             ui.end_row();
-        }
+            for row in status.workers.iter().take(MOST_LISTED) {
+                ui.label(&row.host);
+                ui.label(row.point.map_or("–".into(), |point| point.to_string()));
+                ui.label(in_words(row.since_s));
+                ui.label(row.per_hour.map_or("–".into(), |rate| format!("{rate:.1}")));
+                ui.end_row();
+            }
+        });
+        more_ui(ui, status.workers.len(), MOST_LISTED);
     });
 }

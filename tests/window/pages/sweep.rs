@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use atomscope::ui::app::App;
 use atomscope::workbench::{
     Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepResults,
+    Workbench,
 };
 use atomscope_engine::experiment::{Effort, Halving, OuterResult, PointResult, SweepPoint};
 use atomscope_engine::session::{SweepStore, WorkIdentity, described_sweep};
@@ -399,6 +400,55 @@ fn results_are_a_map_a_curve_and_a_table_to_sort_and_use() {
         told.into_iter()
             .any(|notice| notice.text.contains("no finished point"))
     });
+}
+
+/// Work of sixty points in the folder of a finished sweep: forty workers are at it, and the last point has failed.
+fn watched_sweep(folder: &Path) {
+    finished_sweep(folder);
+    let inner = folder.join("cluster");
+    std::fs::create_dir(&inner).expect("writable");
+    let write = |name: String, text: String| {
+        std::fs::write(inner.join(name), text).expect("writable");
+    };
+    let order = "(task: Reproduce(is_quick: true), data: [], n_points: 60)";
+    write("work.ron".into(), order.into());
+    for number in 0..40 {
+        let beat = format!(
+            "(host: \"node{number}\", process: None, point: Some({}), point_s: 1.0, n_done: 1, up_s: 60.0)",
+            number + 6
+        );
+        write(format!("worker-node{number}-1-0-0.ron"), beat);
+    }
+    for attempt in 1..=3 {
+        let failure = "(worker: \"node1-1-0-0\", error: \"the disk is full\", is_final: false)";
+        write(format!("failure-000060-{attempt:02}.ron"), failure.into());
+    }
+}
+
+#[test]
+fn many_workers_leave_room_for_the_results_and_failed_points_are_retried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    watched_sweep(folder.path());
+    let mut window = at_sweep();
+    sweep(&mut window, SweepAction::Open(folder.path().to_owned()));
+    let failed = |w: &Workbench| {
+        let status = w.comparison().sweep().cluster.status();
+        status.map(|status| status.failed.len())
+    };
+    until(&mut window, "the folder is watched", |w| {
+        failed(w) == Some(1)
+    });
+    window.harness.step();
+    assert!(says(&window, "40 workers"));
+    assert!(says(&window, "6 done, 0 running, 1 failed, 53 open"));
+    assert!(says(&window, "point 60: the disk is full"));
+    for name in ["Retry point 60", "Sort by point"] {
+        let rect = window.harness.get_by_label(name).rect();
+        assert!(rect.bottom() < 1500.0, "{name} is at {rect:?}");
+    }
+    click(&mut window, "Retry point 60");
+    until(&mut window, "it is open again", |w| failed(w) == Some(0));
+    assert!(!folder.path().join("cluster/failure-000060-01.ron").exists());
 }
 
 #[test]
