@@ -454,16 +454,16 @@ mod tests {
 
     #[test]
     fn what_is_damaged_after_it_was_compared_is_told_by_the_sample() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("features");
+        use std::io::Seek;
+        let mut file = tempfile::NamedTempFile::new().expect("writable");
         let (n_samples, n_features) = (700, 100);
         let mut writer = ChunkWriter::new(Vec::new(), n_features);
         for number in 0..n_samples {
             writer.push(&sample(number, n_features)).expect("room");
         }
         let (bytes, chunks) = writer.close().expect("room");
-        std::fs::write(&path, &bytes).expect("writable");
-        let source = ByteSource::open(&path).expect("there");
+        file.write_all(&bytes).expect("writable");
+        let source = ByteSource::open(file.path()).expect("there");
         let store = FeatureStore::of_file(source, chunks).expect("they fit together");
         store.check_all().expect("sound");
         // One bit of a value, of a sum, and a sample in the place of another.
@@ -472,7 +472,8 @@ mod tests {
         damaged[5 * sample_bytes + 17] ^= 1;
         damaged[9 * sample_bytes - 1] ^= 128;
         damaged.copy_within(20 * sample_bytes..21 * sample_bytes, 30 * sample_bytes);
-        std::fs::write(&path, &damaged).expect("writable");
+        file.rewind().expect("writable");
+        file.write_all(&damaged).expect("writable");
         let mut features = vec![0.0; n_features];
         for number in 0..n_samples {
             let read = store.try_read(number, &mut features);

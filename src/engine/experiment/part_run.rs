@@ -313,10 +313,12 @@ impl PartRun {
                 Extent::Round => 1,
                 Extent::Slice => usize::MAX,
             };
-            operations += self.step(around, most_rounds, news)?;
+            let stepped = self.step(around, most_rounds, news);
+            // Features that could not be read count as missing: what a step says of them is not the cause.
             if let Some(failure) = around.checked.dataset().failure() {
                 return Err(self.error(RunTrouble::FeaturesLost(failure.to_owned())));
             }
+            operations += stepped?;
             let looks_up = match extent {
                 Extent::Slice => operations >= SLICE,
                 Extent::Round => {

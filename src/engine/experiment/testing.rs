@@ -16,8 +16,10 @@ const BLOCK_OPERATIONS: f64 = 2e8;
 const BLOCK_GRAIN: usize = 16;
 const LONG_TILE: usize = 8;
 const LARGEST_BLOCK: usize = 1024;
-/// Kernel values and samples that a part keeps from test to test at most, however much memory is free.
+/// Kernel values and samples that a part keeps from test to test at most, however much memory is free; and nothing where
+/// that would be less than one part in so many of all.
 const MOST_KEPT_BYTES: u64 = 1 << 28;
+const LEAST_KEPT: u64 = 4;
 
 /// What is tested.
 pub(super) struct TestSubject<'a> {
@@ -91,7 +93,9 @@ impl TestMemory {
         let n_features = features.map_or(0, |dictionary| dictionary.kept.n_features());
         let tile_bytes = (tile * (n_kept + 2 * n_features) * size_of::<f64>()).max(1) as u64;
         let wanted = n_samples.div_ceil(tile) as u64 * tile_bytes;
-        let n_tiles = (self.reservation.ask(wanted.min(MOST_KEPT_BYTES)) / tile_bytes) as usize;
+        let pays = wanted <= LEAST_KEPT * MOST_KEPT_BYTES;
+        let asked = if pays { wanted.min(MOST_KEPT_BYTES) } else { 0 };
+        let n_tiles = (self.reservation.ask(asked) / tile_bytes) as usize;
         self.tiles.resize_with(n_tiles, BlockMemory::default);
     }
 

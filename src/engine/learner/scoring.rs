@@ -71,6 +71,8 @@ pub(crate) struct BlockScores {
     probabilities: Vec<f64>,
     /// What a readout says, row per sample, column per class.
     readout: Matrix,
+    /// Samples that one class codes.
+    pub(super) listed: Vec<usize>,
 }
 
 impl BlockScores {

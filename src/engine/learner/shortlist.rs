@@ -7,7 +7,7 @@
 use crate::math::{Cholesky, Matrix, View, Write, product, vectorised};
 
 use super::decision::Decision;
-use super::dictionary::{BlockView, Dictionary};
+use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::samples::Samples;
 use super::scoring::BlockScores;
@@ -25,9 +25,12 @@ pub(crate) const FEWEST_CLASSES: usize = 3;
 pub(super) struct ResidualFloor {
     /// Ψ as it was when L was found.
     atom_gram: Matrix,
-    /// L⁻¹; none where Ψ is nearly singular.
-    root: Option<Matrix>,
+    /// L⁻¹, unless Ψ is nearly singular.
+    root: Matrix,
+    has_root: bool,
     factor: Cholesky,
+    /// 1/√Ψ_qq.
+    scales: Vec<f64>,
     /// L⁻¹h, column per sample.
     lengths: Matrix,
 }
@@ -40,38 +43,47 @@ impl ResidualFloor {
         }
         self.atom_gram.copy_from(atom_gram.view());
         let n = atom_gram.rows();
-        let scales: Vec<f64> = (0..n).map(|q| 1.0 / atom_gram[(q, q)].sqrt()).collect();
-        let scaled = Matrix::from_fn(n, n, |p, q| scales[p] * atom_gram[(p, q)] * scales[q]);
-        let is_sound = self.factor.factor(scaled.view()).is_ok();
-        self.root = (is_sound && self.factor.smallest_pivot() > SMALLEST_PIVOT).then(|| {
-            let mut root = Matrix::zeros(n, n);
-            vectorised(
-                #[inline(always)]
-                || {
-                    for (q, scale) in scales.iter().enumerate() {
-                        root[(q, q)] = *scale;
-                        self.factor.solve_lower(root.col_mut(q));
-                    }
-                },
-            );
-            root
-        });
+        let Self {
+            root,
+            factor,
+            scales,
+            ..
+        } = self;
+        scales.clear();
+        scales.extend((0..n).map(|q| 1.0 / atom_gram[(q, q)].sqrt()));
+        root.copy_from(atom_gram.view());
+        for q in 0..n {
+            let pairs = root.col_mut(q).iter_mut().zip(&*scales);
+            pairs.for_each(|(value, scale)| *value *= scale * scales[q]);
+        }
+        self.has_root =
+            factor.factor(root.view()).is_ok() && factor.smallest_pivot() > SMALLEST_PIVOT;
+        if !self.has_root {
+            return;
+        }
+        root.fill(0.0);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (q, scale) in scales.iter().enumerate() {
+                    root[(q, q)] = *scale;
+                    factor.solve_lower(root.col_mut(q));
+                }
+            },
+        );
     }
 
     /// `floors` ← the bound of every sample, given h and σ.
     fn bound(&mut self, inner_products: View<'_>, self_kernel: &[f64], floors: &mut Vec<f64>) {
         floors.clear();
-        let Some(root) = &self.root else {
+        if !self.has_root {
             floors.resize(self_kernel.len(), 0.0);
             return;
-        };
+        }
+        let root = self.root.view();
         self.lengths.reshape(root.rows(), inner_products.cols());
-        product(
-            self.lengths.view_mut(),
-            Write::Replace,
-            root.view(),
-            inner_products,
-        );
+        let lengths = self.lengths.view_mut();
+        product(lengths, Write::Replace, root, inner_products);
         floors.reserve(self_kernel.len());
         vectorised(
             #[inline(always)]
@@ -125,8 +137,7 @@ impl BlockScores {
             self.views[best].is_coded[i] = true;
             self.views[second].is_coded[i] = true;
         }
-        let mut listed = Vec::with_capacity(block.len());
-        self.code_marked(block, decision, &mut listed, |_| true);
+        self.code_marked(block, decision);
         for i in signals() {
             let scores = self.scores.col(i);
             let is_coded = |class: usize| self.views[class].is_coded[i];
@@ -137,24 +148,14 @@ impl BlockScores {
                 view.is_coded[i] = !view.is_coded[i] && *score >= least;
             }
         }
-        self.code_marked(block, decision, &mut listed, |view| {
-            view.is_coded.contains(&true)
-        });
+        self.code_marked(block, decision);
         Ok(())
     }
 
-    /// Pursues the samples that are marked, class by class, and scores them; `listed` is scratch memory.
-    fn code_marked(
-        &mut self,
-        block: &Samples,
-        decision: &Decision,
-        listed: &mut Vec<usize>,
-        has_any: impl Fn(&BlockView) -> bool,
-    ) {
+    /// Pursues the samples that are marked, class by class, and scores them.
+    fn code_marked(&mut self, block: &Samples, decision: &Decision) {
+        let listed = &mut self.listed;
         for (class, view) in self.views.iter_mut().enumerate() {
-            if !has_any(view) {
-                continue;
-            }
             listed.clear();
             listed.extend((0..block.len()).filter(|i| view.is_coded[*i]));
             let own = block.self_kernel();
