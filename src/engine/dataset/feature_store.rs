@@ -17,6 +17,8 @@ const CHUNK_BYTES: usize = 1 << 18;
 const PIECE: usize = 4096;
 /// Features stay in memory up to one part in so many of what is free.
 const MEMORY_SHARE: u64 = 4;
+/// So many bytes are there without asking, which takes longer than a small record.
+const ALWAYS_FREE: u64 = 1 << 20;
 /// Samples that are no farther apart are read together: what lies between them takes less time than another read.
 const NEAR: usize = 4;
 
@@ -117,7 +119,8 @@ impl FeatureList {
 
     fn fits(&self, n_values: usize) -> bool {
         let n_bytes = (n_values * size_of::<f64>()) as u64;
-        self.most_bytes.is_none_or(|most| n_bytes <= most) && n_bytes <= free_bytes() / MEMORY_SHARE
+        let is_free = || n_bytes <= ALWAYS_FREE || n_bytes <= free_bytes() / MEMORY_SHARE;
+        self.most_bytes.is_none_or(|most| n_bytes <= most) && is_free()
     }
 
     /// The features in memory, or on disk.
