@@ -202,7 +202,9 @@ impl Dictionary {
             return;
         }
         let Some(root) = span.root(self.kept.self_kernel()) else {
-            self.measure_distances(block, view);
+            if !is_short {
+                self.measure_distances(block, view);
+            }
             return;
         };
         let BlockView {

@@ -69,7 +69,8 @@ pub(super) fn doubtful_pair(probabilities: &[f64]) -> Option<(usize, usize)> {
     Some((best.min(second), best.max(second)))
 }
 
-fn place_of_largest(values: &[f64], except: Option<usize>) -> Option<usize> {
+/// The place of the largest value beside one that is left out, the first of equals.
+pub(super) fn place_of_largest(values: &[f64], except: Option<usize>) -> Option<usize> {
     let mut best = None;
     for (place, value) in values.iter().enumerate() {
         let better = best.is_none_or(|other: usize| *value > values[other]);

@@ -11,6 +11,7 @@ use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::samples::Samples;
 use super::scoring::BlockScores;
+use super::second_look::place_of_largest;
 use super::stop::StopSignal;
 
 /// Pivots of Ψ with unit diagonal below which rounding says more than the atoms.
@@ -172,10 +173,6 @@ impl BlockScores {
 
 /// The places of the two largest scores; the same twice if there is only one.
 fn two_largest(scores: &[f64]) -> [usize; 2] {
-    let largest = |except: Option<usize>| {
-        let places = (0..scores.len()).filter(|place| Some(*place) != except);
-        places.reduce(|a, b| if scores[b] > scores[a] { b } else { a })
-    };
-    let best = largest(None).unwrap_or(0);
-    [best, largest(Some(best)).unwrap_or(best)]
+    let best = place_of_largest(scores, None).unwrap_or(0);
+    [best, place_of_largest(scores, Some(best)).unwrap_or(best)]
 }

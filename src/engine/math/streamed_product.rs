@@ -83,7 +83,7 @@ impl Sums<'_> {
             let targets = self.sums.flat_mut().chunks_exact_mut(n);
             for (i, target) in targets.enumerate() {
                 let (target, _) = S::as_mut_simd_f64s(&mut target[row..row + width]);
-                let mut sums = [target[0], target[1]];
+                let mut sums: [S::f64s; VECTORS] = std::array::from_fn(|v| target[v]);
                 for (values, factors) in values.iter().zip(factors) {
                     let factor = simd.splat_f64s(factors[i]);
                     for (sum, value) in sums.iter_mut().zip(values) {
